@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The flat parameter table: every model keeps its weights in one buffer, and this table says which matrix lies where.
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lindyn/core/errors.hpp>
+#include <lindyn/core/views.hpp>
+
+namespace lindyn {
+
+/// One matrix of a model: `rows` x `columns`, row-major, beginning `offset` entries into the flat buffer.
+struct parameter {
+  std::string name;
+  index rows = 0;
+  index columns = 0;
+  index offset = 0;
+  [[nodiscard]] index size() const noexcept { return rows * columns; }
+};
+
+/// The matrices of a model in the order of their offsets.
+class parameter_table {
+public:
+  /// Appends a matrix behind the last one.
+  void append(std::string name, index rows, index columns) {
+    require(rows >= 1, name + ".rows", rows, "at least 1");
+    require(columns >= 1, name + ".columns", columns, "at least 1");
+    parameters_.push_back({std::move(name), rows, columns, size()});
+  }
+
+  /// Number of entries of the flat buffer.
+  [[nodiscard]] index size() const noexcept {
+    return parameters_.empty() ? 0 : parameters_.back().offset + parameters_.back().size();
+  }
+  [[nodiscard]] auto begin() const noexcept { return parameters_.begin(); }
+  [[nodiscard]] auto end() const noexcept { return parameters_.end(); }
+  [[nodiscard]] index count() const noexcept { return static_cast<index>(parameters_.size()); }
+  [[nodiscard]] const parameter& operator[](index place) const { return parameters_[static_cast<std::size_t>(place)]; }
+
+  /// The matrix of that name. Throws argument_error, listing the names, if there is none.
+  [[nodiscard]] const parameter& find(std::string_view name) const {
+    const auto found = std::ranges::find(parameters_, name, &parameter::name);
+    if (found == parameters_.end()) {
+      std::string names = "one of";
+      for (const auto& known : parameters_) names += " " + known.name;
+      throw argument_error("name", std::string(name), names);
+    }
+    return *found;
+  }
+
+  /// The matrix `which` within a flat buffer laid out by this table. Throws shape_error if the buffer has another size.
+  template <class T>
+  [[nodiscard]] matrix_view<T> view(const parameter& which, std::span<T> buffer) const {
+    require_extent("buffer.size()", buffer.size(), size());
+    return {buffer.data() + which.offset, which.rows, which.columns};
+  }
+  template <class T>
+  [[nodiscard]] matrix_view<T> view(std::string_view name, std::span<T> buffer) const {
+    return view(find(name), buffer);
+  }
+
+private:
+  std::vector<parameter> parameters_;
+};
+
+}  // namespace lindyn

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Progress of a long computation, told to whoever wants to hear it and never more often than they asked for.
+
+#include <chrono>
+#include <functional>
+#include <string_view>
+
+namespace lindyn {
+
+/// What a progress callback is told: `done` of `total` units of `task`.
+struct progress_report {
+  std::string_view task;
+  double done = 0;
+  double total = 0;
+};
+
+/// Forwards reports to a callback at most once per `interval`, and always the last one. An empty callback is silent.
+class progress {
+public:
+  using callback = std::function<void(const progress_report&)>;
+
+  progress() = default;
+  explicit progress(callback tell, std::chrono::milliseconds interval = std::chrono::milliseconds(200))
+      : tell_(std::move(tell)), interval_(interval) {}
+
+  void operator()(std::string_view task, double done, double total) {
+    if (!tell_) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (done < total && now - last_ < interval_) return;
+    last_ = now;
+    tell_({task, done, total});
+  }
+
+private:
+  callback tell_;
+  std::chrono::milliseconds interval_{200};
+  std::chrono::steady_clock::time_point last_{};
+};
+
+}  // namespace lindyn

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Non-owning, row-major views. Interfaces take these rather than Eigen types, so that device code can include them.
+
+#include <cstddef>
+#include <span>
+
+namespace lindyn {
+
+/// Signed size type of the whole library (that of Eigen::Index).
+using index = std::ptrdiff_t;
+
+/// A dense, row-major rows x columns matrix that lives elsewhere.
+template <class T>
+struct matrix_view {
+  T* data = nullptr;
+  index rows = 0;
+  index columns = 0;
+
+  [[nodiscard]] constexpr T& operator()(index row, index column) const noexcept { return data[row * columns + column]; }
+  [[nodiscard]] constexpr std::span<T> row(index row) const noexcept {
+    return {data + row * columns, static_cast<std::size_t>(columns)};
+  }
+  [[nodiscard]] constexpr index size() const noexcept { return rows * columns; }
+  [[nodiscard]] constexpr T* begin() const noexcept { return data; }
+  [[nodiscard]] constexpr T* end() const noexcept { return data + size(); }
+
+  /// A view of const elements of the same matrix.
+  constexpr operator matrix_view<const T>() const noexcept { return {data, rows, columns}; }
+};
+
+}  // namespace lindyn
