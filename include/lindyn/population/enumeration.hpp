@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Exact enumeration of a process, its probabilities, and its relational types.
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <lindyn/population/process.hpp>
+#include <lindyn/population/sequence_table.hpp>
+#include <lindyn/symmetry/structure.hpp>
+
+namespace lindyn::population {
+
+namespace detail {
+
+/// Runs a process once for every combination of its choices: each run repeats the choices recorded for it and takes
+/// the first option wherever it goes beyond; between runs the last choice that has another option moves on to it.
+class odometer {
+public:
+  /// One way to go on. It may stand for several outcomes that are alike.
+  struct option {
+    int value = 0;
+    double probability = 1;
+    double outcomes = 1;
+  };
+
+  /// Takes an option; `list(options)` is asked for them when the choice is a new one.
+  template <class List>
+  int choose(List&& list) {
+    if (depth_ == choices_.size()) {
+      choices_.emplace_back();
+      list(choices_.back().options);
+    }
+    const auto& [options, next] = choices_[depth_++];
+    weight_ *= options[next].probability;
+    outcomes_ *= options[next].outcomes;
+    return options[next].value;
+  }
+  void begin() noexcept {
+    depth_ = 0;
+    weight_ = outcomes_ = 1;
+  }
+  /// Moves on to the next combination; false when there is none.
+  bool advance() {
+    while (!choices_.empty() && ++choices_.back().next == choices_.back().options.size()) choices_.pop_back();
+    return !choices_.empty();
+  }
+  /// Probability of the combination that was run.
+  [[nodiscard]] double weight() const noexcept { return weight_; }
+  /// Number of outcomes that the combination stands for.
+  [[nodiscard]] double outcomes() const noexcept { return outcomes_; }
+
+private:
+  struct choice {
+    std::vector<option> options;
+    std::size_t next = 0;
+  };
+  std::vector<choice> choices_;
+  std::size_t depth_ = 0;
+  double weight_ = 1, outcomes_ = 1;
+};
+
+/// Takes every combination of choices in turn.
+class all_choices : public choices_base {
+public:
+  explicit all_choices(const process_sizes& sizes) : choices_base(sizes) {}
+  int token(int, const pool& from) { return member(from); }
+  int position(int, const pool& from) { return member(from); }
+  int token(int, int certain) { return certain; }
+  int position(int, int certain) { return certain; }
+  int among(int count) {
+    return odometer_.choose([&](auto& options) {
+      for (int value = 0; value < count; ++value) options.push_back({value, 1.0 / count});
+    });
+  }
+  bool chance(double p) {
+    if (p <= 0 || p >= 1) return p >= 1;
+    return odometer_.choose([&](auto& options) { options = {{1, p}, {0, 1 - p}}; }) != 0;
+  }
+  void begin() { odometer_.begin(); }
+  bool advance() { return odometer_.advance(); }
+  [[nodiscard]] double weight() const noexcept { return odometer_.weight(); }
+  [[nodiscard]] double outcomes() const noexcept { return odometer_.outcomes(); }
+
+protected:
+  odometer odometer_;
+
+private:
+  int member(const pool& from) {
+    return odometer_.choose([&](auto& options) {
+      for (int place = 0; place < from.size(); ++place) options.push_back({from[place], 1.0 / from.size()});
+    });
+  }
+};
+
+/// Takes one token of each class of tokens that stand in the same relations to all tokens drawn so far (likewise
+/// positions). For full symmetric, matching, slot-phase and (one draw) cyclic groups these classes are the orbits of
+/// the stabiliser of what was drawn, so that the sequences reached are one of each orbit, weighted with its size.
+class class_choices : public all_choices {
+public:
+  class_choices(const process_sizes& sizes, const symmetry::structure& tokens, const symmetry::structure& positions)
+      : all_choices(sizes), token_structure_(tokens), position_structure_(positions) {}
+  int token(int, const pool& from) { return representative(from, token_structure_, drawn_tokens_); }
+  int position(int, const pool& from) { return representative(from, position_structure_, drawn_positions_); }
+  int token(int, int certain) { return drawn_tokens_.emplace_back(certain); }
+  int position(int, int certain) { return drawn_positions_.emplace_back(certain); }
+  void begin() {
+    all_choices::begin();
+    drawn_tokens_.clear();
+    drawn_positions_.clear();
+  }
+
+private:
+  int representative(const pool& from, const symmetry::structure& structure, std::vector<int>& drawn) {
+    const int result = odometer_.choose([&](auto& options) {
+      std::vector<int> members;
+      for (int place = 0; place < from.size(); ++place) members.push_back(from[place]);
+      std::ranges::sort(members);  // the smallest member represents its class
+      std::map<std::vector<int>, std::size_t> classes;
+      std::vector<int> signature;
+      for (const int member : members) {
+        signature.assign(1, structure.orbit(member));
+        for (std::size_t place = 0; place < drawn.size(); ++place) {
+          // Only relations other than the remainder are recorded, so that the signature stays short.
+          const int forth = structure.orbital(member, drawn[place]), back = structure.orbital(drawn[place], member);
+          if (forth >= 0 || back >= 0) signature.insert(signature.end(), {static_cast<int>(place), forth, back});
+        }
+        const auto [found, added] = classes.try_emplace(signature, options.size());
+        if (added) options.push_back({member, 0, 0});
+        options[found->second].outcomes += 1;
+      }
+      for (auto& option : options) option.probability = option.outcomes / from.size();
+    });
+    drawn.push_back(result);
+    return result;
+  }
+
+  const symmetry::structure& token_structure_;
+  const symmetry::structure& position_structure_;
+  std::vector<int> drawn_tokens_, drawn_positions_;
+};
+
+/// Follows a given sequence; choices that leave no trace in it are taken in turn, as long as it can still be reached.
+class given_choices : public all_choices {
+public:
+  given_choices(const process_sizes& sizes, const task::sequence& given) : all_choices(sizes), given_(given) {}
+  int token(int place, const pool& from) { return follow(given_.tokens, place, from); }
+  int position(int place, const pool& from) { return follow(given_.positions, place, from); }
+  int token(int place, int certain) { return check(given_.tokens, place, certain); }
+  int position(int place, int certain) { return check(given_.positions, place, certain); }
+  int among(int count) { return factor_ > 0 ? all_choices::among(count) : 0; }
+  bool chance(double p) { return factor_ > 0 && all_choices::chance(p); }
+  void begin() {
+    all_choices::begin();
+    factor_ = 1;
+  }
+  [[nodiscard]] double weight() const noexcept { return all_choices::weight() * factor_; }
+
+private:
+  int follow(std::span<const int> values, int place, const pool& from) {
+    const int value = values[static_cast<std::size_t>(place)];
+    if (from.contains(value)) return factor_ /= from.size(), value;
+    factor_ = 0;  // not reached along this path: finish it with anything valid
+    return from[0];
+  }
+  int check(std::span<const int> values, int place, int certain) noexcept {
+    if (values[static_cast<std::size_t>(place)] != certain) factor_ = 0;
+    return certain;
+  }
+  task::sequence given_;
+  double factor_ = 1;
+};
+
+/// Runs the process for every combination of choices: `visit(sequence, outcomes)`; stops when it returns false.
+template <class Process, class Choices, class Visit>
+void run_all(const Process& draw, Choices& choose, Visit&& visit) {
+  const process_sizes sizes = draw.sizes();
+  std::vector<int> tokens(static_cast<std::size_t>(sizes.length)), positions(tokens.size());
+  do {
+    choose.begin();
+    const int answer = draw(choose, std::span(tokens), std::span(positions));
+    if (choose.weight() > 0 && !visit(task::sequence{tokens, positions, answer, choose.weight()}, choose.outcomes()))
+      return;
+  } while (choose.advance());
+}
+
+}  // namespace detail
+
+/// Visits every sequence of the law with its exact weight: `visit(const task::sequence&)`. The weights sum to 1; a
+/// sequence that the process reaches along several paths is visited once for each.
+template <process Process, class Visit>
+void enumerate(const Process& draw, Visit&& visit) {
+  detail::all_choices choose(draw.sizes());
+  detail::run_all(draw, choose, [&](const task::sequence& sequence, double) { return visit(sequence), true; });
+}
+
+/// The probability of one sequence under the law; 0 for one that it never draws.
+template <process Process>
+[[nodiscard]] double probability(const Process& draw, const task::sequence& given) {
+  detail::given_choices choose(draw.sizes(), given);
+  double result = 0;
+  detail::run_all(draw, choose, [&](const task::sequence& drawn, double) {
+    if (drawn.answer == given.answer && std::ranges::equal(drawn.tokens, given.tokens) &&
+        std::ranges::equal(drawn.positions, given.positions))
+      result += drawn.weight;
+    return true;
+  });
+  return result;
+}
+
+/// One sequence of each relational type, with the exact weight of the whole type, and the number of sequences.
+struct relational_types {
+  sequence_table types;
+  double sequence_count = 0;
+};
+
+/// The relational types of the law under a group: sequences that a group element carries into each other count as one.
+/// On the manifold all sequences of a type have the same loss, so that the population average is a sum over types.
+/// \param tokens,positions  the group's structure (full symmetric, matching, cyclic or slot-phase)
+/// Throws too_many_error beyond `bound` types.
+template <process Process>
+[[nodiscard]] relational_types enumerate_types(const Process& draw, const symmetry::structure& tokens,
+                                               const symmetry::structure& positions, index bound = 20'000) {
+  const process_sizes sizes = draw.sizes();
+  require_extent("tokens.size()", tokens.size(), sizes.vocabulary);
+  require_extent("positions.size()", positions.size(), sizes.positions);
+  detail::class_choices choose(sizes, tokens, positions);
+  relational_types result{sequence_table(sizes.length)};
+  detail::run_all(draw, choose, [&](const task::sequence& sequence, double outcomes) {
+    if (result.types.size() == bound)
+      throw too_many_error("relational types", static_cast<double>(bound) + 1, static_cast<double>(bound),
+                           "there are at least so many; take fewer pairs, a certain association (within_class = 0), "
+                           "or draw a stratified sample of types");
+    result.types.append(sequence);
+    result.sequence_count += outcomes;
+    return true;
+  });
+  return result;
+}
+
+}  // namespace lindyn::population

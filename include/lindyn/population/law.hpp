@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Data laws: tokens, positions and the symmetry they promise; and the laws of compile-time tasks.
+
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <lindyn/population/enumeration.hpp>
+#include <lindyn/population/position_laws.hpp>
+#include <lindyn/population/process.hpp>
+#include <lindyn/population/token_laws.hpp>
+#include <lindyn/symmetry/joint.hpp>
+#include <lindyn/task/associative_recall.hpp>
+
+namespace lindyn::population {
+
+/// A data law: its sizes, the symmetry it promises (checked by compare::confinement), exact enumeration, probabilities
+/// and samples. Processes are laws; `listed_law` makes one of any weighted sequences.
+template <class L>
+concept data_law = requires(const L& law, const task::sequence& sequence, random_choices& choose, std::span<int> out) {
+  { law.sizes() } -> std::convertible_to<process_sizes>;
+  { law.structure() } -> std::convertible_to<symmetry::stream_structure>;
+  {enumerate(law, [](const task::sequence&) {})};
+  { probability(law, sequence) } -> std::convertible_to<double>;
+  { law(choose, out, out) } -> std::convertible_to<int>;
+};
+
+/// Tokens and positions drawn independently of each other.
+/// \tparam TokenLaw     recall_tokens, stored_association_tokens or alike
+/// \tparam PositionLaw  slot_positions, ring_positions or alike
+template <class TokenLaw, class PositionLaw>
+class law {
+public:
+  law(TokenLaw tokens, PositionLaw positions) : tokens_(std::move(tokens)), positions_(std::move(positions)) {}
+
+  [[nodiscard]] const TokenLaw& tokens() const noexcept { return tokens_; }
+  [[nodiscard]] const PositionLaw& positions() const noexcept { return positions_; }
+  [[nodiscard]] process_sizes sizes() const noexcept {
+    return {tokens_.list().vocabulary, positions_.positions(), tokens_.list().length()};
+  }
+  [[nodiscard]] symmetry::stream_structure structure() const {
+    return symmetry::product(tokens_.structure(), positions_.structure());
+  }
+
+  /// The process: writes tokens and positions, returns the answer.
+  template <class Choices>
+  int operator()(Choices& choose, std::span<int> tokens, std::span<int> positions) const {
+    positions_(choose, positions);
+    return tokens_(choose, tokens);
+  }
+
+private:
+  TokenLaw tokens_;
+  PositionLaw positions_;
+};
+
+/// Options of recall_law.
+struct recall_options {
+  int pairs = 4;              ///< N, blocks before the query
+  int vocabulary = 16;        ///< V, tokens
+  double within_class = 0.5;  ///< f_v, probability of a label other than the stored one (stored_association only)
+  int slots = 0;              ///< m, slots of positions; 0: pairs + 2 (positions::slots only)
+};
+
+namespace detail {
+
+template <class Task>
+[[nodiscard]] auto token_law(const recall_options& options) {
+  const block_list list{options.pairs, options.vocabulary, Task::block};
+  if constexpr (Task::association)
+    return stored_association_tokens(list, options.within_class);
+  else
+    return recall_tokens(list);
+}
+
+template <class Task, class Positions>
+[[nodiscard]] auto position_law(const recall_options& options) {
+  const block_list list{options.pairs, options.vocabulary, Task::block};
+  if constexpr (std::is_same_v<Positions, lindyn::positions::slots>)
+    return slot_positions(list, options.slots);
+  else
+    return ring_positions(list, Positions::size);
+}
+
+template <class Task, class Positions>
+using law_of = law<decltype(token_law<Task>({})), decltype(position_law<Task, Positions>({}))>;
+
+}  // namespace detail
+
+/// The law of a compile-time task: `recall_law<task>{{.pairs = 16, .vocabulary = 64}}`.
+template <task::block_list_task Task, class Positions = lindyn::positions::slots>
+class recall_law : public detail::law_of<Task, Positions> {
+public:
+  explicit recall_law(const recall_options& options)
+      : detail::law_of<Task, Positions>(detail::token_law<Task>(options),
+                                        detail::position_law<Task, Positions>(options)) {}
+};
+
+/// The relational types of a law under the symmetry it promises.
+template <class Law>
+[[nodiscard]] relational_types enumerate_types(const Law& law, index bound = 20'000) {
+  const auto structure = law.structure();
+  return enumerate_types(law, structure.tokens, structure.positions, bound);
+}
+
+}  // namespace lindyn::population

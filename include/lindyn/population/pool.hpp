@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What may still be drawn: a set of the integers 0 .. size-1 from which members are taken out and put back.
+
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <lindyn/core/errors.hpp>
+#include <lindyn/core/views.hpp>
+
+namespace lindyn::population {
+
+/// A subset of {0, .., capacity-1} with constant-time removal, membership and access by place.
+/// Removals are undone last first, so that the order of the members is a function of the removals in force alone: a
+/// sequence drawn from a seed doesn't depend on what was drawn before it.
+class pool {
+public:
+  explicit pool(int capacity) : members_(checked(capacity)), place_(members_.size()), size_(capacity) {
+    std::iota(members_.begin(), members_.end(), 0);
+    std::iota(place_.begin(), place_.end(), 0);
+  }
+
+  [[nodiscard]] int capacity() const noexcept { return static_cast<int>(members_.size()); }
+  [[nodiscard]] int size() const noexcept { return size_; }
+  [[nodiscard]] int operator[](int place) const noexcept { return members_[static_cast<std::size_t>(place)]; }
+  [[nodiscard]] bool contains(int member) const noexcept { return place_[static_cast<std::size_t>(member)] < size_; }
+
+  /// Takes `member` out; does nothing if it is out already.
+  void remove(int member) {
+    if (!contains(member)) return;
+    const int place = place_[static_cast<std::size_t>(member)];
+    exchange(place, --size_);
+    undo_.push_back(place);
+  }
+  /// The number of removals in force, for `restore`.
+  [[nodiscard]] std::size_t removals() const noexcept { return undo_.size(); }
+  /// Puts back the members removed last until `removals` removals are left.
+  void restore(std::size_t removals = 0) {
+    for (; undo_.size() > removals; undo_.pop_back()) exchange(undo_.back(), size_++);
+  }
+
+private:
+  static std::size_t checked(int capacity) {
+    require(capacity >= 1, "capacity", capacity, "at least 1");
+    return static_cast<std::size_t>(capacity);
+  }
+  void exchange(int a, int b) noexcept {
+    auto& first = members_[static_cast<std::size_t>(a)];
+    auto& second = members_[static_cast<std::size_t>(b)];
+    std::swap(place_[static_cast<std::size_t>(first)], place_[static_cast<std::size_t>(second)]);
+    std::swap(first, second);
+  }
+
+  std::vector<int> members_, place_, undo_;
+  int size_;
+};
+
+}  // namespace lindyn::population

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Weighted sequences in memory: what an enumeration, a list of types or a minibatch is stored in.
+
+#include <concepts>
+#include <ranges>
+#include <vector>
+
+#include <lindyn/task/batch.hpp>
+
+namespace lindyn::population {
+
+/// A population: any range of weighted (tokens, positions, answer).
+template <class R>
+concept weighted_sequences =
+    std::ranges::input_range<R> && std::convertible_to<std::ranges::range_reference_t<R>, task::sequence>;
+
+/// Owns sequences of one length; itself a population, and a batch for a network.
+class sequence_table {
+public:
+  /// \param length tokens in a sequence, n.
+  explicit sequence_table(int length) : length_(length) { require(length >= 1, "length", length, "at least 1"); }
+
+  /// Copies any population. Throws shape_error if the sequences differ in length, argument_error if there is none.
+  template <weighted_sequences R>
+  [[nodiscard]] static sequence_table from(R&& sequences) {
+    auto first = std::ranges::begin(sequences);
+    require(first != std::ranges::end(sequences), "sequences", "an empty range", "at least one sequence");
+    sequence_table result(static_cast<int>(task::sequence(*first).tokens.size()));
+    for (auto&& sequence : sequences) result.append(sequence);
+    return result;
+  }
+
+  void append(const task::sequence& sequence) {
+    require_extent("sequence.tokens.size()", sequence.tokens.size(), length_);
+    require_extent("sequence.positions.size()", sequence.positions.size(), length_);
+    require(sequence.weight >= 0 && sequence.weight <= 1e300, "sequence.weight", sequence.weight,
+            "finite and not negative");
+    tokens_.insert(tokens_.end(), sequence.tokens.begin(), sequence.tokens.end());
+    positions_.insert(positions_.end(), sequence.positions.begin(), sequence.positions.end());
+    answers_.push_back(sequence.answer);
+    weights_.push_back(sequence.weight);
+  }
+  void reserve(index count) {
+    const auto size = static_cast<std::size_t>(count);
+    tokens_.reserve(size * static_cast<std::size_t>(length_));
+    positions_.reserve(size * static_cast<std::size_t>(length_));
+    answers_.reserve(size);
+    weights_.reserve(size);
+  }
+
+  [[nodiscard]] index size() const noexcept { return static_cast<index>(answers_.size()); }
+  [[nodiscard]] int length() const noexcept { return length_; }
+  [[nodiscard]] task::sequence operator[](index place) const noexcept { return view()[place]; }
+  [[nodiscard]] task::batch_view view() const noexcept {
+    return {{tokens_.data(), size(), length_}, {positions_.data(), size(), length_}, answers_, weights_};
+  }
+  operator task::batch_view() const noexcept { return view(); }
+
+  /// The sequences as a range of task::sequence.
+  [[nodiscard]] auto sequences() const {
+    return std::views::iota(index{0}, size()) | std::views::transform([this](index i) { return (*this)[i]; });
+  }
+  /// Sum of the weights, compensated (Neumaier), so that an exact enumeration gives 1 to the last bits.
+  [[nodiscard]] double total_weight() const noexcept {
+    double sum = 0, lost = 0;
+    for (const double weight : weights_) {
+      const double next = sum + weight;
+      lost += sum >= weight ? (sum - next) + weight : (weight - next) + sum;
+      sum = next;
+    }
+    return sum + lost;
+  }
+
+private:
+  int length_;
+  std::vector<int> tokens_, positions_, answers_;
+  std::vector<double> weights_;
+};
+
+}  // namespace lindyn::population
