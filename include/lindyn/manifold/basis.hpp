@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The basis of the invariant manifold in the space of full weights: embedding, Gram metric, projection.
+
+#include <cmath>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+
+#include <lindyn/core/parameter_table.hpp>
+#include <lindyn/manifold/labels.hpp>
+#include <lindyn/manifold/layout.hpp>
+#include <lindyn/manifold/selection.hpp>
+#include <lindyn/model/attention_shape.hpp>
+#include <lindyn/symmetry/joint.hpp>
+
+namespace lindyn::manifold {
+
+/// One weight's distance from the manifold.
+struct weight_projection {
+  std::string name;              ///< as in the parameter table
+  double norm = 0;               ///< Frobenius norm of the weight
+  double off_manifold_norm = 0;  ///< Frobenius norm of what the manifold doesn't contain
+};
+
+/// Any weights, split into their orthogonal projection on the manifold and the rest.
+struct projection {
+  std::vector<double> coordinates;         ///< of the projection
+  std::vector<weight_projection> weights;  ///< by weight
+
+  /// Frobenius norm of the off-manifold part of all weights.
+  [[nodiscard]] double off_manifold_norm() const { return total(&weight_projection::off_manifold_norm); }
+  /// Frobenius norm of all weights.
+  [[nodiscard]] double norm() const { return total(&weight_projection::norm); }
+  /// Share of the squared norm that lies on the manifold, in [0, 1]; 1 for zero weights.
+  [[nodiscard]] double energy_share() const {
+    const double all = norm();
+    const double ratio = all > 0 ? off_manifold_norm() / all : 0;
+    return 1 - ratio * ratio;
+  }
+  /// ||off-manifold part|| / ||weights||; 0 for zero weights.
+  [[nodiscard]] double relative_residual() const {
+    const double all = norm();
+    return all > 0 ? off_manifold_norm() / all : 0;
+  }
+
+private:
+  [[nodiscard]] double total(double weight_projection::*member) const {
+    double sum = 0;
+    for (const auto& weight : weights) sum += weight.*member * (weight.*member);
+    return std::sqrt(sum);
+  }
+};
+
+/// The manifold of an attention-only network under a symmetry of its tokens and positions, at run-time sizes.
+///
+/// Weight W of layer l, head h has the block (a, b) of D x D entries (D = V + P) for query copy a and key copy b; on
+/// the manifold the block's token part is sum_S c_S S over the token selections, its position part likewise, and the
+/// rest is zero. A readout block is V x D with the token part alone. S are the centred orbital matrices.
+class basis {
+public:
+  /// \param structure  symmetry of the tokens and positions
+  /// \param options    selections and centring; by default all of them, centred
+  basis(int layers, int heads, symmetry::stream_structure structure, const selection_options& options = {})
+      : structure_(std::move(structure)),
+        tokens_(structure_.tokens, options.tokens, options.centring),
+        positions_(structure_.positions, options.positions, options.centring),
+        layout_(layers, heads, tokens_.count(), positions_.count()),
+        parameters_(
+            model::attention_parameters({structure_.tokens.size(), structure_.positions.size(), layers, heads})) {}
+
+  [[nodiscard]] const manifold::layout& layout() const noexcept { return layout_; }
+  [[nodiscard]] index dimension() const noexcept { return layout_.dimension(); }
+  [[nodiscard]] const symmetry::stream_structure& structure() const noexcept { return structure_; }
+  [[nodiscard]] const selection_set& tokens() const noexcept { return tokens_; }
+  [[nodiscard]] const selection_set& positions() const noexcept { return positions_; }
+  /// The full weights: W_KQ.l.h and W_out.
+  [[nodiscard]] const parameter_table& parameters() const noexcept { return parameters_; }
+  /// The network's shape.
+  [[nodiscard]] model::attention_shape shape() const noexcept {
+    return {structure_.tokens.size(), structure_.positions.size(), layout_.layers(), layout_.heads()};
+  }
+
+  /// Short name of a coordinate, "L2[x,1]I".
+  [[nodiscard]] std::string label(index place) const {
+    const coordinate which = layout_.at(place);
+    const int shift = which.selection - layout_.token_selections();
+    return std::string(
+        manifold::label(layout_, which, shift < 0 ? tokens_.name(which.selection) : positions_.name(shift)).view());
+  }
+
+  /// out = G in, G the Gram matrix of the basis (block diagonal; dimension() entries each; may be the same array).
+  void apply_gram(std::span<const double> in, std::span<double> out) const { transform(in, out, false); }
+  /// out = G^-1 in. Gradient flow of the weights with unit metric moves the coordinates along -G^-1 dL/dc.
+  void solve_gram(std::span<const double> in, std::span<double> out) const { transform(in, out, true); }
+
+  /// The full weights with these coordinates.
+  void embed(std::span<const double> coordinates, std::span<double> weights) const {
+    require_extent("coordinates.size()", coordinates.size(), dimension());
+    require_extent("weights.size()", weights.size(), parameters_.size());
+    std::ranges::fill(weights, 0.0);
+    for_each_part(weights, [&](const selection_set& selections, matrix_view<double> matrix, index row, index column,
+                               index place) {
+      selections.add(coordinates.subspan(static_cast<std::size_t>(place)), matrix, row, column);
+    });
+  }
+  [[nodiscard]] std::vector<double> embed(std::span<const double> coordinates) const {
+    std::vector<double> weights(static_cast<std::size_t>(parameters_.size()));
+    embed(coordinates, weights);
+    return weights;
+  }
+
+  /// Frobenius products of the weights (or a gradient) with every basis element: dL/dc of a gradient dL/dW.
+  void inner_products(std::span<const double> weights, std::span<double> products) const {
+    require_extent("weights.size()", weights.size(), parameters_.size());
+    require_extent("products.size()", products.size(), dimension());
+    for_each_part(weights, [&](const selection_set& selections, matrix_view<const double> matrix, index row,
+                               index column, index place) {
+      selections.inner_products(matrix, row, column, products.subspan(static_cast<std::size_t>(place)));
+    });
+  }
+
+  /// The orthogonal projection of any weights or gradient: coordinates G^-1 <S, W>, and what is left of each weight.
+  /// Throws non_finite_error for weights that aren't finite.
+  [[nodiscard]] projection project(std::span<const double> weights) const {
+    require_finite("weights", weights);
+    projection result;
+    result.coordinates.resize(static_cast<std::size_t>(dimension()));
+    inner_products(weights, result.coordinates);
+    solve_gram(result.coordinates, result.coordinates);
+    const std::vector<double> on_manifold = embed(result.coordinates);
+    for (const parameter& which : parameters_) {
+      const auto length = static_cast<Eigen::Index>(which.size());
+      const Eigen::Map<const Eigen::VectorXd> all(weights.data() + which.offset, length);
+      const Eigen::Map<const Eigen::VectorXd> on(on_manifold.data() + which.offset, length);
+      // The difference itself, as ||W||^2 - c'Gc would lose half of the digits.
+      result.weights.push_back({which.name, all.norm(), (all - on).norm()});
+    }
+    return result;
+  }
+
+private:
+  /// Calls `work(selections, matrix, row, column, place)` for the token and the position part of every block: the
+  /// part begins at (row, column) of the weight `matrix`, its coordinates at `place`.
+  template <class T, class Work>
+  void for_each_part(std::span<T> weights, Work&& work) const {
+    const index vocabulary = tokens_.size(), width = vocabulary + positions_.size();
+    index which = 0;
+    for (int layer = 1; layer <= layout_.layers(); ++layer)
+      for (int head = 0; head < layout_.heads(); ++head) {
+        const matrix_view<T> matrix = parameters_.view(parameters_[which++], weights);
+        for (int query = 0; query < layout_.copies(layer); ++query)
+          for (int key = 0; key < layout_.copies(layer); ++key) {
+            const index row = query * width, column = key * width, place = layout_.block(layer, head, query, key);
+            work(tokens_, matrix, row, column, place);
+            work(positions_, matrix, row + vocabulary, column + vocabulary, place + tokens_.count());
+          }
+      }
+    const matrix_view<T> matrix = parameters_.view(parameters_[which], weights);
+    for (int copy = 0; copy < layout_.copies(layout_.layers() + 1); ++copy)
+      work(tokens_, matrix, index{0}, copy * width, layout_.readout(copy));
+  }
+
+  void transform(std::span<const double> in, std::span<double> out, bool inverse) const {
+    require_extent("in.size()", in.size(), dimension());
+    require_extent("out.size()", out.size(), dimension());
+    const index attention = layout_.layer_begin(layout_.layers() + 1);
+    for (index place = 0; place < dimension();) {
+      place += tokens_.transform(in.data() + place, out.data() + place, inverse);
+      if (place < attention) place += positions_.transform(in.data() + place, out.data() + place, inverse);
+    }
+  }
+
+  symmetry::stream_structure structure_;
+  selection_set tokens_, positions_;
+  manifold::layout layout_;
+  parameter_table parameters_;
+};
+
+}  // namespace lindyn::manifold

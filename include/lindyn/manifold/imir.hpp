@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The invariant manifold of a task and a network, known at compile time.
+
+#include <array>
+#include <type_traits>
+
+#include <lindyn/manifold/basis.hpp>
+#include <lindyn/manifold/labels.hpp>
+#include <lindyn/manifold/layout.hpp>
+#include <lindyn/population/position_laws.hpp>
+#include <lindyn/task/associative_recall.hpp>
+
+namespace lindyn::manifold {
+
+namespace detail {
+
+template <class Positions>
+struct position_selections;
+template <>
+struct position_selections<positions::slots> {
+  static constexpr int of(int block) noexcept { return block; }
+};
+template <int P>
+struct position_selections<positions::ring<P>> {
+  static constexpr int of(int) noexcept { return P - 1; }
+};
+
+}  // namespace detail
+
+/// The manifold of block-list tasks (IMIR): its dimension, coordinates and labels are constants.
+/// \tparam Task      task::associative_recall<block<k>, ..>
+/// \tparam Net       model::attention_only<layers<L>, heads<H>>
+/// \tparam Positions positions::slots, or positions::ring<P>
+///
+///     using recall = lindyn::task::associative_recall<lindyn::block<2>, lindyn::stored_association>;
+///     using net    = lindyn::model::attention_only<lindyn::layers<2>, lindyn::heads<1>>;
+///     using imir   = lindyn::manifold::imir<recall, net>;
+///     static_assert(imir::dimension == 28);
+template <task::block_list_task Task, class Net, class Positions = positions::slots>
+struct imir {
+  static_assert(Net::layers != dynamic && Net::heads != dynamic,
+                "lindyn: imir needs the numbers of layers and heads at compile time; at run time use "
+                "manifold::layout or manifold::basis.");
+  using task = Task;
+  using net = Net;
+  using position_law = Positions;
+
+  /// |T|: {I} or {I, C}.
+  static constexpr int token_selections = Task::association ? 2 : 1;
+  /// |P|: {I, M, .., M^(k-1)} for slots, {M^0, .., M^(P-2)} for a ring.
+  static constexpr int position_selections = detail::position_selections<Positions>::of(Task::block);
+  static constexpr manifold::layout layout{Net::layers, Net::heads, token_selections, position_selections};
+  /// dim S.
+  static constexpr index dimension = layout.dimension();
+  using coordinates = std::array<double, static_cast<std::size_t>(dimension)>;
+
+  /// Which coordinate stands at a place in [0, dimension), and its place, label and sentence.
+  [[nodiscard]] static constexpr coordinate at(index place) noexcept { return layout.at(place); }
+  [[nodiscard]] static constexpr index place(const coordinate& which) noexcept { return layout.place(which); }
+  [[nodiscard]] static constexpr label_text label(index place) { return manifold::label(layout, layout.at(place)); }
+  /// All weights zero.
+  [[nodiscard]] static constexpr coordinates origin() noexcept { return {}; }
+
+  /// The basis of the full weights, for the vocabulary and the positions of a law.
+  template <class Law>
+  [[nodiscard]] static manifold::basis basis(const Law& law) {
+    manifold::basis result(Net::layers, Net::heads, law.structure());
+    require_extent("law.structure().tokens.orbital_count()", result.layout().token_selections(), token_selections);
+    require_extent("law.structure().positions.orbital_count()", result.layout().position_selections(),
+                   position_selections);
+    return result;
+  }
+};
+
+}  // namespace lindyn::manifold

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Names of coordinates: short labels, at compile time too, and sentences.
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include <lindyn/manifold/layout.hpp>
+
+namespace lindyn::manifold {
+
+/// A short text that exists at compile time.
+class label_text {
+public:
+  constexpr label_text& operator+=(std::string_view text) noexcept {
+    for (const char letter : text)
+      if (size_ < letters_.size()) letters_[size_++] = letter;
+    return *this;
+  }
+  constexpr label_text& operator+=(int number) noexcept {
+    if (number >= 10) *this += number / 10;
+    const char digit = static_cast<char>('0' + number % 10);
+    return *this += std::string_view(&digit, 1);
+  }
+  constexpr operator std::string_view() const noexcept { return {letters_.data(), size_}; }
+  [[nodiscard]] constexpr std::string_view view() const noexcept { return *this; }
+  friend constexpr bool operator==(const label_text& a, std::string_view b) noexcept { return a.view() == b; }
+
+private:
+  std::array<char, 96> letters_{};
+  std::size_t size_ = 0;
+};
+
+namespace detail {
+
+/// "1" for layer 1 with one head, "1b" for its second head of several.
+constexpr void append_head(label_text& text, const layout& of, int layer, int head) {
+  text += layer;
+  if (of.heads() == 1) return;
+  const char letter = static_cast<char>('a' + head % 26);
+  text += std::string_view(&letter, 1);
+  if (head >= 26) text += head / 26;
+}
+
+/// Copies are named by the layers that copied, the last first: "x" is the input, "21" layer 2's copy of layer 1's copy.
+constexpr void append_copy(label_text& text, const layout& of, int copy) {
+  if (copy == 0) {
+    text += "x";
+    return;
+  }
+  const int base = of.heads() + 1;
+  bool first = true;
+  for (int layer = of.layers(); layer >= 1; --layer) {
+    const int digit = copy / lindyn::copies(layer - 1, of.heads()) % base;
+    if (digit == 0) continue;
+    if (!first && of.layers() > 9) text += ".";
+    append_head(text, of, layer, digit - 1);
+    first = false;
+  }
+}
+
+}  // namespace detail
+
+/// The name of the named selections: "I", "C" of tokens, "Ip", "M", "M2", .. of positions.
+[[nodiscard]] constexpr label_text selection_name(const layout& of, int selection) {
+  label_text text;
+  const int shift = selection - of.token_selections();
+  if (shift < 0)
+    text += selection == 0 ? "I" : "C";
+  else if (shift == 0)
+    text += "Ip";
+  else {
+    text += "M";
+    if (shift > 1) text += shift;
+  }
+  return text;
+}
+
+/// "L2[x,1]I": layer 2, query-side copy x (the input), key-side copy 1 (what layer 1 copied), token identity.
+/// "out:21 I": the readout of layer 2's copy of layer 1's copy. With several heads a letter follows the layer: "L2b".
+[[nodiscard]] constexpr label_text label(const layout& of, const coordinate& which, std::string_view selection) {
+  label_text text;
+  if (which.layer > of.layers()) {
+    text += "out:";
+    detail::append_copy(text, of, which.key_copy);
+    text += " ";
+  } else {
+    text += "L";
+    detail::append_head(text, of, which.layer, which.head);
+    text += "[";
+    detail::append_copy(text, of, which.query_copy);
+    text += ",";
+    detail::append_copy(text, of, which.key_copy);
+    text += "]";
+  }
+  return text += selection;
+}
+
+/// The label with the named selections.
+[[nodiscard]] constexpr label_text label(const layout& of, const coordinate& which) {
+  return label(of, which, selection_name(of, which.selection));
+}
+
+/// What a coordinate does, in a sentence for the named selections: "layer 2 attends where the query's own token is the
+/// token brought to the key by layer 1".
+[[nodiscard]] inline std::string describe(const layout& of, const coordinate& which) {
+  const auto copied = [&](int copy, const std::string& what, const std::string& where) {
+    if (copy == 0) return where + "'s own " + what;
+    std::string names;
+    int bringers = 0;
+    for (int layer = 1, rest = copy; rest > 0; ++layer, rest /= of.heads() + 1) {
+      if (rest % (of.heads() + 1) == 0) continue;
+      label_text name;
+      detail::append_head(name, of, layer, rest % (of.heads() + 1) - 1);
+      names += (++bringers > 1 ? " then " : "") + std::string(name.view());
+    }
+    return "the " + what + " brought to " + where + (bringers > 1 ? " by layers " : " by layer ") + names;
+  };
+  const bool of_token = which.selection < of.token_selections();
+  const std::string what = of_token ? "token" : "position";
+  if (which.layer > of.layers())
+    return "the answer is " + std::string(which.selection == 0 ? "" : "the partner of ") +
+           copied(which.key_copy, what, "the last place");
+  label_text head;
+  detail::append_head(head, of, which.layer, which.head);
+  const int shift = which.selection - of.token_selections();
+  const std::string relation = of_token     ? which.selection == 0 ? " is " : " is the partner of "
+                               : shift == 0 ? " is "
+                               : shift == 1 ? " comes one place after "
+                                            : " comes " + std::to_string(shift) + " places after ";
+  return "layer " + std::string(head.view()) + " attends where " + copied(which.query_copy, what, "the query") +
+         relation + copied(which.key_copy, what, "the key");
+}
+
+}  // namespace lindyn::manifold

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Selections: the matrices S between tokens, or between positions, that the manifold is built of.
+
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+
+#include <lindyn/core/errors.hpp>
+#include <lindyn/core/views.hpp>
+#include <lindyn/symmetry/orbitals.hpp>
+#include <lindyn/symmetry/structure.hpp>
+
+namespace lindyn::manifold {
+
+/// Whether a selection is its orbital's 0/1 matrix, or that less its mean on each block of orbits.
+enum class centring {
+  orbit_mean,  ///< S minus its mean: orthogonal to all that the group leaves fixed; the gradient stays on these
+  none,        ///< raw 0/1: not invariant (a leak of about 1/sqrt(V)); for showing why centring is needed
+};
+
+/// Which orbitals are selected.
+struct selection_options {
+  std::vector<int> tokens{};     ///< indices of the token structure's orbitals; empty: all
+  std::vector<int> positions{};  ///< indices of the position structure's orbitals; empty: all
+  manifold::centring centring = manifold::centring::orbit_mean;
+};
+
+/// Selections on one set of points (the tokens or the positions), with their Gram matrix.
+class selection_set {
+public:
+  /// \param selected  indices of the structure's orbitals; empty: all
+  /// Throws argument_error for an index without orbital, or if the Gram matrix is singular.
+  selection_set(symmetry::structure structure, std::vector<int> selected, manifold::centring centring)
+      : structure_(std::move(structure)), selected_(std::move(selected)), centring_(centring) {
+    const int all = structure_.orbital_count();
+    if (selected_.empty()) {
+      selected_.resize(static_cast<std::size_t>(all));
+      std::iota(selected_.begin(), selected_.end(), 0);
+    }
+    place_.assign(static_cast<std::size_t>(all), -1);
+    for (int s = 0; s < count(); ++s) {
+      const int orbital = selected_[static_cast<std::size_t>(s)];
+      require(orbital >= 0 && orbital < all, "selection", orbital,
+              "an orbital in [0, " + std::to_string(all) + ") (shift powers end there)");
+      require(place_[static_cast<std::size_t>(orbital)] < 0, "selection", orbital, "named once");
+      place_[static_cast<std::size_t>(orbital)] = s;
+    }
+    factorise();
+  }
+
+  [[nodiscard]] int size() const { return structure_.size(); }
+  [[nodiscard]] int count() const noexcept { return static_cast<int>(selected_.size()); }
+  [[nodiscard]] const symmetry::structure& structure() const noexcept { return structure_; }
+  [[nodiscard]] std::string name(int s) const { return structure_.name(selected_[static_cast<std::size_t>(s)]); }
+  [[nodiscard]] manifold::centring centred() const noexcept { return centring_; }
+  /// The selection that holds between row point i and column point j; -1 if none does.
+  [[nodiscard]] int between(int i, int j) const {
+    const int orbital = structure_.orbital(i, j);
+    return orbital < 0 ? -1 : place_[static_cast<std::size_t>(orbital)];
+  }
+  /// The constant that centring takes from the block of points in which selection s lies.
+  [[nodiscard]] double mean(int s) const { return means_[static_cast<std::size_t>(s)]; }
+  /// (row orbit, column orbit) of selection s.
+  [[nodiscard]] std::pair<int, int> block(int s) const {
+    return structure_.block(selected_[static_cast<std::size_t>(s)]);
+  }
+  /// count() x count() Frobenius products of the selections.
+  [[nodiscard]] const Eigen::MatrixXd& gram() const noexcept { return gram_; }
+
+  /// matrix(row + i, column + j) += sum_s coefficient_s S(i, j).
+  void add(std::span<const double> coefficients, matrix_view<double> matrix, index row, index column) const {
+    structure_.visit([&](const auto& structure) {
+      const int orbits = structure.orbit_count();
+      std::vector<double> shift(static_cast<std::size_t>(orbits * orbits), 0.0);
+      for (int s = 0; s < count(); ++s) shift[block_index(s)] -= coefficients[static_cast<std::size_t>(s)] * mean(s);
+      for (int i = 0; i < structure.size(); ++i)
+        for (int j = 0; j < structure.size(); ++j) {
+          double value = shift[static_cast<std::size_t>(structure.orbit(i) * orbits + structure.orbit(j))];
+          const int orbital = structure.orbital(i, j);
+          const int s = orbital < 0 ? -1 : place_[static_cast<std::size_t>(orbital)];
+          if (s >= 0) value += coefficients[static_cast<std::size_t>(s)];
+          matrix(row + i, column + j) += value;
+        }
+    });
+  }
+
+  /// products_s = sum_ij S(i, j) matrix(row + i, column + j).
+  void inner_products(matrix_view<const double> matrix, index row, index column, std::span<double> products) const {
+    structure_.visit([&](const auto& structure) {
+      const int orbits = structure.orbit_count();
+      std::vector<double> total(static_cast<std::size_t>(orbits * orbits), 0.0);
+      for (int s = 0; s < count(); ++s) products[static_cast<std::size_t>(s)] = 0;
+      for (int i = 0; i < structure.size(); ++i)
+        for (int j = 0; j < structure.size(); ++j) {
+          const double value = matrix(row + i, column + j);
+          total[static_cast<std::size_t>(structure.orbit(i) * orbits + structure.orbit(j))] += value;
+          const int orbital = structure.orbital(i, j);
+          const int s = orbital < 0 ? -1 : place_[static_cast<std::size_t>(orbital)];
+          if (s >= 0) products[static_cast<std::size_t>(s)] += value;
+        }
+      for (int s = 0; s < count(); ++s) products[static_cast<std::size_t>(s)] -= mean(s) * total[block_index(s)];
+    });
+  }
+
+  /// out = gram() in, or its inverse times in, for count() entries; returns count().
+  index transform(const double* in, double* out, bool inverse) const {
+    const Eigen::Map<const Eigen::VectorXd> from(in, count());
+    Eigen::Map<Eigen::VectorXd>(out, count()) = ((inverse ? inverse_ : gram_) * from).eval();
+    return count();
+  }
+
+private:
+  [[nodiscard]] std::size_t block_index(int s) const {
+    const auto [row_orbit, column_orbit] = block(s);
+    return static_cast<std::size_t>(row_orbit * structure_.orbit_count() + column_orbit);
+  }
+
+  void factorise() {
+    gram_.resize(count(), count());
+    for (int s = 0; s < count(); ++s) {
+      const int orbital = selected_[static_cast<std::size_t>(s)];
+      const bool centred = centring_ == manifold::centring::orbit_mean;
+      means_.push_back(centred ? structure_.pairs(orbital) / symmetry::block_area(structure_, orbital) : 0.0);
+      for (int t = 0; t < count(); ++t) {
+        const int other = selected_[static_cast<std::size_t>(t)];
+        gram_(s, t) = centred ? symmetry::gram(structure_, orbital, other) : (s == t ? structure_.pairs(orbital) : 0);
+      }
+    }
+    const Eigen::LDLT<Eigen::MatrixXd> factors(gram_);
+    const double smallest = factors.vectorD().minCoeff();
+    require(smallest > 1e-9 * gram_.diagonal().maxCoeff(), "selection", "a singular Gram matrix",
+            "linearly independent selections (enough tokens and slots, and no more shifts than P - 1)");
+    inverse_ = factors.solve(Eigen::MatrixXd::Identity(count(), count()));
+  }
+
+  symmetry::structure structure_;
+  std::vector<int> selected_, place_;
+  manifold::centring centring_;
+  std::vector<double> means_;
+  Eigen::MatrixXd gram_, inverse_;
+};
+
+}  // namespace lindyn::manifold
