@@ -74,14 +74,15 @@ template <orbital_structure Structure>
   return structure.orbital_count() + structure.orbit_count() * structure.orbit_count();
 }
 
-/// The orbitals of any permutation group, from its generators: time O(n^2 |generators|), 4 n^2 bytes.
+/// The orbitals of any permutation group, from its generators: time O(n^2 |generators|), 4 n^2 bytes
+/// (and some 24 bytes an orbital while it is built, which counts for groups of few elements).
 ///
 /// Orbitals are numbered in the order of their first pair, row by row. The remainder of a block is its largest orbital
 /// (of several, the last in that order). The diagonal of an orbit is named "I" ("I0", "I1", .. by orbit if there are
 /// several), the other selected orbitals are "R1", "R2", .. in order.
 class orbital_table {
 public:
-  /// Largest number of points: pairs are counted in an int, and the table takes 256 MiB.
+  /// Largest number of points: the table then takes 256 MiB.
   static constexpr int max_size = 8192;
 
   /// \param size       number of points n, 1 .. max_size
