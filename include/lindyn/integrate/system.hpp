@@ -17,7 +17,7 @@ namespace lindyn::integrate {
 using state = std::vector<double>;
 
 /// A callable that writes dx/dt at (x, t) into `dxdt`, which has the size of x, and returns either nothing or a number
-/// that a by-product of the computation is (the loss, say) and whose passing a level may end the integration.
+/// to be monitored: a by-product of the computation (the loss, say) whose falling to a level may end the integration.
 template <class F>
 concept right_hand_side = std::invocable<F&, const state&, state&, double> &&
     (std::is_void_v<std::invoke_result_t<F&, const state&, state&, double>> ||
@@ -27,8 +27,8 @@ concept right_hand_side = std::invocable<F&, const state&, state&, double> &&
 class system_ref {
 public:
   template <class F>
-  requires(!std::same_as<std::remove_cvref_t<F>, system_ref> && right_hand_side<std::remove_reference_t<F>>)
-      system_ref(F&& callable)
+  requires(!std::same_as<std::remove_cvref_t<F>, system_ref> && std::is_object_v<std::remove_reference_t<F>> &&
+           right_hand_side<std::remove_reference_t<F>>) system_ref(F&& callable)
   noexcept
       : callable_(const_cast<void*>(static_cast<const void*>(std::addressof(callable)))),
         call_([](void* erased, const state& x, state& dxdt, double t) -> double {
