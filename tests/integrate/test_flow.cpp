@@ -70,7 +70,8 @@ TEST_CASE("the harmonic oscillator returns after ten periods, and times may star
 }
 
 TEST_CASE("a flow ends exactly at its end, whatever rounding does to the steps") {
-  for (int i = 1; i <= 100; ++i) CHECK(flow(decay, {1}, -0.7 * i, 0.1 * i).t == 0.1 * i);
+  const auto rest = [](const state&, state& dxdt, double) { dxdt[0] = 0; };
+  for (int i = 1; i <= 100; ++i) CHECK(flow(rest, {1}, -0.7 * i, 0.1 * i, {.initial_step = 1000}).t == 0.1 * i);
 }
 
 TEST_CASE("a right-hand side that depends on time is evaluated at the stages' times") {
