@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What uses nlohmann-json: the headers that the target lindyn::storage adds. CMakeLists.txt reads this list.
+
