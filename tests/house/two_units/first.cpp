@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+#include <lindyn/flows.hpp>
+#include <lindyn/lindyn.hpp>
+#include <lindyn/storage.hpp>
+
+int main() {}

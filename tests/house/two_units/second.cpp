@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+#include <lindyn/flows.hpp>
+#include <lindyn/lindyn.hpp>
+#include <lindyn/storage.hpp>
