@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Loss and gradient on the manifold, at a cost that depends on neither the vocabulary nor the width of the stream.
+///
+/// On the manifold every score is sum theta_abS P^a R^S P^b', with R^S the relations between the sequence's own places
+/// and P^a the product of attention matrices along path a (IMIR, section 4; in this form derived: insert W = sum theta
+/// e_a e_b' (x) S and x = [P^a x0] into x_i' W x_j). Path products are row-stochastic, so that centring S shifts a row
+/// of scores, or all logits, by a constant: 0/1 relations serve, and the shift is put back into the logits for the
+/// squared error. Two primitives, adjoint to each other, do everything: push X -> X A and fold X -> X A'.
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include <lindyn/core/errors.hpp>
+#include <lindyn/manifold/basis.hpp>
+#include <lindyn/reduced/lanes.hpp>
+#include <lindyn/reduced/relational_plan.hpp>
+#include <lindyn/reduced/row_block.hpp>
+#include <lindyn/reduced/trunk_attention.hpp>
+#include <lindyn/task/loss.hpp>
+
+namespace lindyn::reduced {
+
+/// The population loss as a function of the manifold's coordinates, with its gradient and the velocity of gradient
+/// flow. An object keeps its work space between calls: it is cheap to call again, and must not be shared between
+/// threads.
+class relational_model {
+public:
+  /// \param basis      the manifold
+  /// \param sequences  the population: relational types with their weights, or all sequences
+  /// \param loss       cross-entropy or squared error
+  template <population::weighted_sequences Sequences>
+  relational_model(const manifold::basis& basis, Sequences&& sequences, task::loss loss = task::loss::cross_entropy)
+      : relational_model(basis, compile_relations(basis, std::forward<Sequences>(sequences)), loss) {}
+
+  relational_model(const manifold::basis& basis, relation_plan plan, task::loss loss = task::loss::cross_entropy)
+      : basis_(basis), plan_(std::move(plan)), work_(basis.layout(), plan_, loss, means(basis)) {
+    require(!plan_.contexts.empty(), "sequences", "an empty population", "at least one sequence of positive weight");
+  }
+
+  [[nodiscard]] index dimension() const noexcept { return basis_.dimension(); }
+  [[nodiscard]] const manifold::basis& basis() const noexcept { return basis_; }
+  [[nodiscard]] const relation_plan& plan() const noexcept { return plan_; }
+
+  /// The loss at these coordinates (dimension() entries). A loss that isn't finite is returned as it is.
+  double loss(std::span<const double> coordinates) {
+    require_extent("coordinates.size()", coordinates.size(), dimension());
+    double total = 0;
+    for (const auto& context : plan_.contexts) total += work_.loss(context, coordinates);
+    return total;
+  }
+
+  /// The loss, and dL/dc in `gradient` (dimension() entries, assigned).
+  double loss_and_gradient(std::span<const double> coordinates, std::span<double> gradient) {
+    require_extent("coordinates.size()", coordinates.size(), dimension());
+    require_extent("gradient.size()", gradient.size(), dimension());
+    std::ranges::fill(gradient, 0.0);
+    double total = 0;
+    for (const auto& context : plan_.contexts) total += work_.loss_and_gradient(context, coordinates, gradient);
+    return total;
+  }
+
+  /// The loss, and dc/dt = -G^-1 dL/dc in `velocity`: gradient flow of the full weights with unit metric.
+  double velocity(std::span<const double> coordinates, std::span<double> velocity) {
+    const double value = loss_and_gradient(coordinates, velocity);
+    basis_.solve_gram(velocity, velocity);
+    for (double& entry : velocity) entry = -entry;
+    return value;
+  }
+
+  /// The loss of every context (trunk), divided by its weight, in the order of plan().contexts.
+  [[nodiscard]] std::vector<double> context_losses(std::span<const double> coordinates) {
+    require_extent("coordinates.size()", coordinates.size(), dimension());
+    std::vector<double> result;
+    for (const auto& context : plan_.contexts) {
+      double weight = 0;
+      for (const auto& block : context.queries)
+        for (const double share : block.weight) weight += share;
+      result.push_back(work_.loss(context, coordinates) / weight);
+    }
+    return result;
+  }
+
+private:
+  static std::vector<double> means(const manifold::basis& basis) {
+    std::vector<double> result;
+    for (int s = 0; s < basis.tokens().count(); ++s) result.push_back(basis.tokens().mean(s));
+    return result;
+  }
+
+  manifold::basis basis_;
+  relation_plan plan_;
+  detail::relational_pass work_;
+};
+
+}  // namespace lindyn::reduced

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What the loss on the manifold needs to know of a population: which places of a sequence are related, and how.
+///
+/// On the manifold all scores and logits depend on a sequence through the 0/1 matrices between its own tokens and
+/// positions alone. Sequences that agree in them are merged, and sequences that differ in their last place alone (the
+/// query) share everything else, their *trunk*: under a causal mask its rows don't see the query.
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <lindyn/manifold/basis.hpp>
+#include <lindyn/population/sequence_table.hpp>
+#include <lindyn/reduced/lanes.hpp>
+
+namespace lindyn::reduced {
+
+/// How two places are related: a token selection and a position selection, -1 where none holds. The score that a
+/// related pair adds in a block is the sum of the two coordinates.
+struct pair_kind {
+  int token = -1;
+  int position = -1;
+  friend constexpr auto operator<=>(const pair_kind&, const pair_kind&) noexcept = default;
+};
+
+/// A related pair of places of the trunk, in relation_plan::kinds[kind].
+struct related_pair {
+  int row = 0, column = 0, kind = 0;
+};
+
+/// Selection `selection` of the token at `column` adds to the logit in `slot`.
+struct logit_entry {
+  int selection = 0, column = 0, slot = 0;
+};
+
+/// Up to eight queries of one trunk.
+struct query_block {
+  struct relation {
+    int lane = 0, column = 0, kind = 0;
+  };
+  struct self_logit {
+    int lane = 0, selection = 0, slot = 0;
+  };
+  int count = 0;
+  std::array<double, lanes::count> weight{};  ///< 0 in unused lanes
+  std::array<int, lanes::count> answer{};     ///< slot of the answer
+  std::array<int, lanes::count> self{};       ///< kind of the pair (query, query); -1: unrelated
+  std::vector<relation> rows;                 ///< pairs (query, trunk column)
+  std::vector<relation> columns;              ///< pairs (trunk row `column`, query)
+  std::vector<self_logit> logits;             ///< what the query's own token adds
+};
+
+/// A trunk of T places with the queries that follow it.
+struct relation_context {
+  int trunk = 0;                     ///< T
+  std::vector<related_pair> pairs;   ///< sorted by row, then column
+  std::vector<int> row_begin;        ///< T + 1 places in `pairs`
+  std::vector<related_pair> causal;  ///< the pairs with column <= row
+  std::vector<int> causal_begin;     ///< T + 1 places in `causal`
+  std::vector<logit_entry> logits;   ///< what the trunk's tokens add
+  int slots = 0;                     ///< tokens whose logits may differ from the common one of all others
+  double others = 0;                 ///< number of these others
+  std::vector<query_block> queries;
+};
+
+/// A population, compiled for one manifold.
+struct relation_plan {
+  std::vector<pair_kind> kinds;
+  std::vector<relation_context> contexts;
+  int longest_trunk = 0;
+  int most_slots = 0;
+
+  /// Number of queries, that is of sequences that differ in their relations.
+  [[nodiscard]] index types() const noexcept {
+    index result = 0;
+    for (const auto& context : contexts)
+      for (const auto& block : context.queries) result += block.count;
+    return result;
+  }
+};
+
+namespace detail {
+
+/// Compiles sequences one by one, merging what agrees.
+class plan_builder {
+public:
+  explicit plan_builder(const manifold::basis& basis) : tokens_(basis.tokens()), positions_(basis.positions()) {
+    for (const auto* set : {&tokens_, &positions_})
+      require(set->structure().orbit_count() == 1 && set->centred() == manifold::centring::orbit_mean, "basis",
+              "one with several orbits or without centring",
+              "centred, with one orbit of tokens and one of positions; use reduced::plain_model for others");
+    // A selection that isn't a permutation matrix relates several tokens to one; they can't be told apart by relations.
+    for (int s = 0; s < tokens_.count(); ++s) by_relations_ &= relatives(0, s).size() == 1;
+  }
+
+  void add(const task::sequence& sequence) {
+    if (sequence.weight == 0) return;
+    const int trunk = static_cast<int>(sequence.tokens.size()) - 1;
+    std::vector<int> key;
+    if (!by_relations_) key.assign(sequence.tokens.begin(), sequence.tokens.end() - 1);
+    relation_context context;
+    context.trunk = trunk;
+    context.row_begin.push_back(0);
+    context.causal_begin.push_back(0);
+    for (int i = 0; i < trunk; ++i) {
+      for (int j = 0; j < trunk; ++j)
+        if (const int kind = kind_of(sequence, i, j); kind >= 0) {
+          context.pairs.push_back({i, j, kind});
+          if (j <= i) context.causal.push_back({i, j, kind});
+          key.insert(key.end(), {i, j, kind});
+        }
+      context.row_begin.push_back(static_cast<int>(context.pairs.size()));
+      context.causal_begin.push_back(static_cast<int>(context.causal.size()));
+    }
+    const auto [found, added] = places_.try_emplace(std::move(key), entries_.size());
+    if (added) entries_.push_back({std::move(context), {}});
+    add_query(sequence, entries_[found->second], added);
+  }
+
+  [[nodiscard]] relation_plan finish() && {
+    relation_plan plan;
+    plan.kinds.resize(kinds_.size());
+    for (const auto& [kind, place] : kinds_) plan.kinds[static_cast<std::size_t>(place)] = kind;
+    for (auto& [context, queries] : entries_) {
+      for (const auto& [asked, weight] : queries) {
+        if (context.queries.empty() || context.queries.back().count == lanes::count) {
+          context.queries.emplace_back();
+          context.queries.back().self.fill(-1);
+        }
+        append(context.queries.back(), asked, weight);
+      }
+      context.others = tokens_.size() - context.slots;
+      plan.longest_trunk = std::max(plan.longest_trunk, context.trunk);
+      plan.most_slots = std::max(plan.most_slots, context.slots);
+      plan.contexts.push_back(std::move(context));
+    }
+    return plan;
+  }
+
+private:
+  /// Everything about a query that enters its loss.
+  struct query {
+    std::vector<std::array<int, 2>> rows, columns, logits;  // (column, kind), (row, kind), (selection, slot)
+    int self = -1, answer = 0;
+    friend auto operator<=>(const query&, const query&) = default;
+  };
+  struct entry {
+    relation_context context;
+    std::map<query, double> queries;  // with their weights
+  };
+
+  [[nodiscard]] std::vector<int> relatives(int token, int selection) const {
+    std::vector<int> result;
+    for (int v = 0; v < tokens_.size(); ++v)
+      if (tokens_.between(v, token) == selection) result.push_back(v);
+    return result;
+  }
+
+  [[nodiscard]] int kind_of(const task::sequence& sequence, int i, int j) {
+    const auto a = static_cast<std::size_t>(i), b = static_cast<std::size_t>(j);
+    const pair_kind kind{tokens_.between(sequence.tokens[a], sequence.tokens[b]),
+                         positions_.between(sequence.positions[a], sequence.positions[b])};
+    if (kind == pair_kind{}) return -1;
+    return kinds_.try_emplace(kind, static_cast<int>(kinds_.size())).first->second;
+  }
+
+  void add_query(const task::sequence& sequence, entry& into, bool first) {
+    const int trunk = into.context.trunk;
+    std::map<int, int> slots;  // token -> slot, numbered in an order that relations alone decide
+    const auto slot_of = [&](int token) {
+      return slots.try_emplace(token, static_cast<int>(slots.size())).first->second;
+    };
+    for (int j = 0; j < trunk; ++j)
+      for (int s = 0; s < tokens_.count(); ++s)
+        for (const int v : relatives(sequence.tokens[static_cast<std::size_t>(j)], s)) {
+          const int slot = slot_of(v);
+          if (first) into.context.logits.push_back({s, j, slot});
+        }
+    query asked;
+    for (int j = 0; j < trunk; ++j) {
+      if (const int kind = kind_of(sequence, trunk, j); kind >= 0) asked.rows.push_back({j, kind});
+      if (const int kind = kind_of(sequence, j, trunk); kind >= 0) asked.columns.push_back({j, kind});
+    }
+    asked.self = kind_of(sequence, trunk, trunk);
+    for (int s = 0; s < tokens_.count(); ++s)
+      for (const int v : relatives(sequence.tokens[static_cast<std::size_t>(trunk)], s))
+        asked.logits.push_back({s, slot_of(v)});
+    asked.answer = slot_of(sequence.answer);
+    into.context.slots = std::max(into.context.slots, static_cast<int>(slots.size()));
+    into.queries[std::move(asked)] += sequence.weight;
+  }
+
+  static void append(query_block& block, const query& asked, double weight) {
+    const int lane = block.count++;
+    const auto place = static_cast<std::size_t>(lane);
+    block.weight[place] = weight;
+    block.answer[place] = asked.answer;
+    block.self[place] = asked.self;
+    for (const auto& [column, kind] : asked.rows) block.rows.push_back({lane, column, kind});
+    for (const auto& [row, kind] : asked.columns) block.columns.push_back({lane, row, kind});
+    for (const auto& [selection, slot] : asked.logits) block.logits.push_back({lane, selection, slot});
+  }
+
+  const manifold::selection_set& tokens_;
+  const manifold::selection_set& positions_;
+  bool by_relations_ = true;
+  std::map<pair_kind, int> kinds_;
+  std::map<std::vector<int>, std::size_t> places_;
+  std::vector<entry> entries_;
+};
+
+}  // namespace detail
+
+/// Compiles a population: relational types, or all sequences, which are then merged into types here.
+/// The weights are taken as they are (they should sum to 1).
+/// Throws argument_error if the basis isn't centred or has several orbits, or a sequence doesn't fit it.
+template <population::weighted_sequences Sequences>
+[[nodiscard]] relation_plan compile_relations(const manifold::basis& basis, Sequences&& sequences) {
+  detail::plan_builder builder(basis);
+  for (auto&& sequence : sequences) builder.add(sequence);
+  return std::move(builder).finish();
+}
+
+}  // namespace lindyn::reduced
