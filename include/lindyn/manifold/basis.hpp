@@ -4,12 +4,12 @@
 /// \file
 /// The basis of the invariant manifold in the space of full weights: embedding, Gram metric, projection.
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <string>
 #include <vector>
 
-#include <Eigen/Cholesky>
 #include <Eigen/Core>
 
 #include <lindyn/core/parameter_table.hpp>
@@ -126,9 +126,9 @@ public:
   }
 
   /// The orthogonal projection of any weights or gradient: coordinates G^-1 <S, W>, and what is left of each weight.
-  /// Throws non_finite_error for weights that aren't finite.
+  /// Throws shape_error for another number of weights; non_finite_error, naming the weight, if one isn't finite.
   [[nodiscard]] projection project(std::span<const double> weights) const {
-    require_finite("weights", weights);
+    model::require_weights(parameters_, weights);
     projection result;
     result.coordinates.resize(static_cast<std::size_t>(dimension()));
     inner_products(weights, result.coordinates);

@@ -35,6 +35,9 @@ public:
       : layers_(layers), heads_(heads), tokens_(token_selections), positions_(position_selections) {
     require_constexpr(layers >= 1 && layers <= 12, "layers", layers, "in [1, 12]");
     require_constexpr(heads >= 1 && heads <= 64, "heads", heads, "in [1, 64]");
+    double behind = 1;  // copies behind the last layer; a double, as they may exceed every integer
+    for (int layer = 0; layer < layers; ++layer) behind *= heads + 1;
+    require_constexpr(behind <= 0x1p24, "layers", layers, "so few that (heads + 1)^layers is at most 2^24");
     require_constexpr(token_selections >= 1, "token_selections", token_selections, "at least 1");
     require_constexpr(position_selections >= 0, "position_selections", position_selections, "not negative");
   }

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Cholesky>
 #include <Eigen/Core>
 
 #include <lindyn/core/errors.hpp>
@@ -36,7 +35,7 @@ struct selection_options {
 class selection_set {
 public:
   /// \param selected  indices of the structure's orbitals; empty: all
-  /// Throws argument_error for an index without orbital, or if the Gram matrix is singular.
+  /// Throws argument_error for an index without orbital or named twice.
   selection_set(symmetry::structure structure, std::vector<int> selected, manifold::centring centring)
       : structure_(std::move(structure)), selected_(std::move(selected)), centring_(centring) {
     const int all = structure_.orbital_count();
@@ -52,7 +51,7 @@ public:
       require(place_[static_cast<std::size_t>(orbital)] < 0, "selection", orbital, "named once");
       place_[static_cast<std::size_t>(orbital)] = s;
     }
-    factorise();
+    fill_gram();
   }
 
   [[nodiscard]] int size() const { return structure_.size(); }
@@ -122,22 +121,26 @@ private:
     return static_cast<std::size_t>(row_orbit * structure_.orbit_count() + column_orbit);
   }
 
-  void factorise() {
+  /// In a block of area A the Gram matrix is G = diag(p) - p p' / A with the pair counts p of the selected orbitals,
+  /// and its inverse diag(1 / p) + 1 1' / (A - sum p) (Sherman-Morrison). A - sum p counts the pairs of the remainder
+  /// and of orbitals that aren't selected, so it is positive, and no selection is singular.
+  void fill_gram() {
     gram_.resize(count(), count());
+    inverse_.resize(count(), count());
     for (int s = 0; s < count(); ++s) {
       const int orbital = selected_[static_cast<std::size_t>(s)];
+      const double pairs = structure_.pairs(orbital), area = symmetry::block_area(structure_, orbital);
       const bool centred = centring_ == manifold::centring::orbit_mean;
-      means_.push_back(centred ? structure_.pairs(orbital) / symmetry::block_area(structure_, orbital) : 0.0);
+      means_.push_back(centred ? pairs / area : 0.0);
+      double rest = area;
+      for (int t = 0; t < count(); ++t)
+        if (block(t) == block(s)) rest -= structure_.pairs(selected_[static_cast<std::size_t>(t)]);
       for (int t = 0; t < count(); ++t) {
         const int other = selected_[static_cast<std::size_t>(t)];
-        gram_(s, t) = centred ? symmetry::gram(structure_, orbital, other) : (s == t ? structure_.pairs(orbital) : 0);
+        gram_(s, t) = centred ? symmetry::gram(structure_, orbital, other) : (s == t ? pairs : 0.0);
+        inverse_(s, t) = (s == t ? 1 / pairs : 0.0) + (centred && block(t) == block(s) ? 1 / rest : 0.0);
       }
     }
-    const Eigen::LDLT<Eigen::MatrixXd> factors(gram_);
-    const double smallest = factors.vectorD().minCoeff();
-    require(smallest > 1e-9 * gram_.diagonal().maxCoeff(), "selection", "a singular Gram matrix",
-            "linearly independent selections (enough tokens and slots, and no more shifts than P - 1)");
-    inverse_ = factors.solve(Eigen::MatrixXd::Identity(count(), count()));
   }
 
   symmetry::structure structure_;

@@ -164,7 +164,7 @@ public:
 private:
   int follow(std::span<const int> values, int place, const pool& from) {
     const int value = values[static_cast<std::size_t>(place)];
-    if (from.contains(value)) return factor_ /= from.size(), value;
+    if (value >= 0 && value < from.capacity() && from.contains(value)) return factor_ /= from.size(), value;
     factor_ = 0;  // not reached along this path: finish it with anything valid
     return from[0];
   }
@@ -199,10 +199,14 @@ void enumerate(const Process& draw, Visit&& visit) {
   detail::run_all(draw, choose, [&](const task::sequence& sequence, double) { return visit(sequence), true; });
 }
 
-/// The probability of one sequence under the law; 0 for one that it never draws.
+/// The probability of one sequence under the law; 0 for one that it never draws. Its weight plays no role.
+/// Throws shape_error if it has another length than the law's sequences.
 template <process Process>
 [[nodiscard]] double probability(const Process& draw, const task::sequence& given) {
-  detail::given_choices choose(draw.sizes(), given);
+  const process_sizes sizes = draw.sizes();
+  require_extent("given.tokens.size()", given.tokens.size(), sizes.length);
+  require_extent("given.positions.size()", given.positions.size(), sizes.length);
+  detail::given_choices choose(sizes, given);
   double result = 0;
   detail::run_all(draw, choose, [&](const task::sequence& drawn, double) {
     if (drawn.answer == given.answer && std::ranges::equal(drawn.tokens, given.tokens) &&

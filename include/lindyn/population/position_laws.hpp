@@ -4,6 +4,7 @@
 /// \file
 /// How the positions of block lists are drawn: `slot_positions` and `ring_positions`.
 
+#include <algorithm>
 #include <span>
 #include <string>
 
@@ -37,10 +38,11 @@ namespace population {
 class slot_positions {
 public:
   /// \param slots m; 0 takes the default N + 2. Throws argument_error if m < N + 1.
-  explicit slot_positions(const block_list& list, int slots = 0)
-      : blocks_(list.pairs + 1), block_(list.block), slots_(slots == 0 ? list.pairs + 2 : slots) {
+  explicit slot_positions(const block_list& list, int slots = 0) : block_(list.block), slots_(slots) {
     detail::require_block_list(list);
-    require(slots_ >= blocks_, "slots", slots, "at least pairs + 1 = " + std::to_string(blocks_) + " (0: pairs + 2)");
+    if (slots == 0) slots_ = list.pairs + 2;
+    const int least = list.pairs + 1;
+    require(slots_ >= least, "slots", slots, "at least pairs + 1 = " + std::to_string(least) + " (0: pairs + 2)");
     require(slots_ <= 100'000, "slots", slots, "at most 100000");
   }
 
@@ -63,7 +65,7 @@ public:
   }
 
 private:
-  int blocks_, block_, slots_;
+  int block_, slots_;
 };
 
 /// P positions on a ring: the sequence starts at a uniform offset, position i is offset + i mod P.

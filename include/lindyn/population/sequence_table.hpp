@@ -17,19 +17,38 @@ template <class R>
 concept weighted_sequences =
     std::ranges::input_range<R> && std::convertible_to<std::ranges::range_reference_t<R>, task::sequence>;
 
-/// Owns sequences of one length; itself a population, and a batch for a network.
+/// Owns sequences of one length; itself a population (a range of task::sequence), and a batch for a network.
 class sequence_table {
 public:
+  /// Reaches the sequences in their order. (std::views would do, but not under clang 14 with GCC's library.)
+  class iterator {
+  public:
+    using value_type = task::sequence;
+    using difference_type = index;
+
+    iterator() = default;
+    iterator(const sequence_table& table, index place) noexcept : table_(&table), place_(place) {}
+    [[nodiscard]] task::sequence operator*() const noexcept { return (*table_)[place_]; }
+    iterator& operator++() noexcept { return ++place_, *this; }
+    iterator operator++(int) noexcept { return {*table_, place_++}; }
+    friend bool operator==(const iterator&, const iterator&) noexcept = default;
+
+  private:
+    const sequence_table* table_ = nullptr;
+    index place_ = 0;
+  };
+
   /// \param length tokens in a sequence, n.
   explicit sequence_table(int length) : length_(length) { require(length >= 1, "length", length, "at least 1"); }
 
   /// Copies any population. Throws shape_error if the sequences differ in length, argument_error if there is none.
   template <weighted_sequences R>
   [[nodiscard]] static sequence_table from(R&& sequences) {
-    auto first = std::ranges::begin(sequences);
-    require(first != std::ranges::end(sequences), "sequences", "an empty range", "at least one sequence");
-    sequence_table result(static_cast<int>(task::sequence(*first).tokens.size()));
-    for (auto&& sequence : sequences) result.append(sequence);
+    auto place = std::ranges::begin(sequences);
+    const auto end = std::ranges::end(sequences);
+    require(place != end, "sequences", "an empty range", "at least one sequence");
+    sequence_table result(static_cast<int>(task::sequence(*place).tokens.size()));
+    for (; place != end; ++place) result.append(*place);
     return result;
   }
 
@@ -53,16 +72,14 @@ public:
 
   [[nodiscard]] index size() const noexcept { return static_cast<index>(answers_.size()); }
   [[nodiscard]] int length() const noexcept { return length_; }
+  [[nodiscard]] iterator begin() const noexcept { return {*this, 0}; }
+  [[nodiscard]] iterator end() const noexcept { return {*this, size()}; }
   [[nodiscard]] task::sequence operator[](index place) const noexcept { return view()[place]; }
   [[nodiscard]] task::batch_view view() const noexcept {
     return {{tokens_.data(), size(), length_}, {positions_.data(), size(), length_}, answers_, weights_};
   }
   operator task::batch_view() const noexcept { return view(); }
 
-  /// The sequences as a range of task::sequence.
-  [[nodiscard]] auto sequences() const {
-    return std::views::iota(index{0}, size()) | std::views::transform([this](index i) { return (*this)[i]; });
-  }
   /// Sum of the weights, compensated (Neumaier), so that an exact enumeration gives 1 to the last bits.
   [[nodiscard]] double total_weight() const noexcept {
     double sum = 0, lost = 0;
@@ -79,5 +96,7 @@ private:
   std::vector<int> tokens_, positions_, answers_;
   std::vector<double> weights_;
 };
+
+static_assert(weighted_sequences<const sequence_table&> && std::ranges::forward_range<const sequence_table&>);
 
 }  // namespace lindyn::population

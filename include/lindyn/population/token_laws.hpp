@@ -7,6 +7,7 @@
 /// A list of N blocks of k tokens is followed by the first k - 1 tokens of one of them, the query; the answer is the
 /// k-th. The first k - 1 tokens of a block are its keys, the last of these its item, the k-th token its label.
 
+#include <algorithm>
 #include <span>
 #include <string>
 
