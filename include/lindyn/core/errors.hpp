@@ -6,10 +6,13 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace lindyn {
 
@@ -21,12 +24,18 @@ public:
 
 namespace detail {
 
+/// The value as text; numbers with a fraction have as few digits as bring them back, if 15 do, else 17.
 template <class T>
 [[nodiscard]] std::string to_text(const T& value) {
-  std::ostringstream text;
-  text.precision(17);
-  text << std::boolalpha << value;
-  return text.str();
+  const auto with_digits = [&](int digits) {
+    std::ostringstream text;
+    text.precision(digits);
+    text << std::boolalpha << value;
+    return text.str();
+  };
+  if constexpr (std::is_floating_point_v<T>)
+    if (static_cast<T>(std::strtod(with_digits(15).c_str(), nullptr)) != value) return with_digits(17);
+  return with_digits(15);
 }
 
 }  // namespace detail

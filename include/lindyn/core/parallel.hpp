@@ -22,6 +22,7 @@ namespace lindyn {
 /// The first exception of any chunk is rethrown here. With one thread nothing is spawned.
 template <class Work>
 void parallel_chunks(index count, index size, int threads, Work&& work) {
+  require(count >= 0, "count", count, "at least 0");
   require(size >= 1, "size", size, "at least 1");
   require(threads >= 1, "threads", threads, "at least 1");
   const index chunks = (count + size - 1) / size;

@@ -6,7 +6,9 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 namespace lindyn {
 
@@ -17,7 +19,8 @@ struct progress_report {
   double total = 0;
 };
 
-/// Forwards reports to a callback at most once per `interval`, and always the last one. An empty callback is silent.
+/// Forwards reports to a callback at most once per `interval`, and always the first and the last one. An empty callback
+/// is silent.
 class progress {
 public:
   using callback = std::function<void(const progress_report&)>;
@@ -29,7 +32,7 @@ public:
   void operator()(std::string_view task, double done, double total) {
     if (!tell_) return;
     const auto now = std::chrono::steady_clock::now();
-    if (done < total && now - last_ < interval_) return;
+    if (done < total && last_ && now - *last_ < interval_) return;
     last_ = now;
     tell_({task, done, total});
   }
@@ -37,7 +40,7 @@ public:
 private:
   callback tell_;
   std::chrono::milliseconds interval_{200};
-  std::chrono::steady_clock::time_point last_{};
+  std::optional<std::chrono::steady_clock::time_point> last_;
 };
 
 }  // namespace lindyn
