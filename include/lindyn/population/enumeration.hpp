@@ -192,11 +192,16 @@ void run_all(const Process& draw, Choices& choose, Visit&& visit) {
 }  // namespace detail
 
 /// Visits every sequence of the law with its exact weight: `visit(const task::sequence&)`. The weights sum to 1; a
-/// sequence that the process reaches along several paths is visited once for each.
+/// sequence that the process reaches along several paths is visited once for each. A law that lists its sequences has a
+/// member `enumerate` of its own (likewise `probability` and `enumerate_types`), which is called instead.
 template <process Process, class Visit>
 void enumerate(const Process& draw, Visit&& visit) {
-  detail::all_choices choose(draw.sizes());
-  detail::run_all(draw, choose, [&](const task::sequence& sequence, double) { return visit(sequence), true; });
+  if constexpr (requires { draw.enumerate(visit); }) {
+    draw.enumerate(visit);
+  } else {
+    detail::all_choices choose(draw.sizes());
+    detail::run_all(draw, choose, [&](const task::sequence& sequence, double) { return visit(sequence), true; });
+  }
 }
 
 /// The probability of one sequence under the law; 0 for one that it never draws. Its weight plays no role.
@@ -206,15 +211,19 @@ template <process Process>
   const process_sizes sizes = draw.sizes();
   require_extent("given.tokens.size()", given.tokens.size(), sizes.length);
   require_extent("given.positions.size()", given.positions.size(), sizes.length);
-  detail::given_choices choose(sizes, given);
-  double result = 0;
-  detail::run_all(draw, choose, [&](const task::sequence& drawn, double) {
-    if (drawn.answer == given.answer && std::ranges::equal(drawn.tokens, given.tokens) &&
-        std::ranges::equal(drawn.positions, given.positions))
-      result += drawn.weight;
-    return true;
-  });
-  return result;
+  if constexpr (requires { draw.probability(given); }) {
+    return draw.probability(given);
+  } else {
+    detail::given_choices choose(sizes, given);
+    double result = 0;
+    detail::run_all(draw, choose, [&](const task::sequence& drawn, double) {
+      if (drawn.answer == given.answer && std::ranges::equal(drawn.tokens, given.tokens) &&
+          std::ranges::equal(drawn.positions, given.positions))
+        result += drawn.weight;
+      return true;
+    });
+    return result;
+  }
 }
 
 /// One sequence of each relational type, with the exact weight of the whole type, and the number of sequences.

@@ -102,8 +102,12 @@ public:
 /// The relational types of a law under the symmetry it promises.
 template <class Law>
 [[nodiscard]] relational_types enumerate_types(const Law& law, index bound = 20'000) {
-  const auto structure = law.structure();
-  return enumerate_types(law, structure.tokens, structure.positions, bound);
+  if constexpr (requires { law.enumerate_types(bound); }) {
+    return law.enumerate_types(bound);
+  } else {
+    const auto structure = law.structure();
+    return enumerate_types(law, structure.tokens, structure.positions, bound);
+  }
 }
 
 }  // namespace lindyn::population

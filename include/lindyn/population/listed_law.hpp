@@ -41,7 +41,7 @@ class listed_law {
 public:
   /// \param sequences  of one length, tokens and answers in [0, V), positions in [0, P), weights finite and >= 0
   /// \param structure  the symmetry claimed for the law, V tokens and P positions. That the weights are invariant isn't
-  ///                   checked here: see enumerate_types, and compare::confinement.
+  ///                   checked here: see enumerate_types.
   /// Throws argument_error (shape_error for differing lengths), naming the sequence and its entry.
   template <weighted_sequences R>
   listed_law(R&& sequences, symmetry::stream_structure structure)
@@ -86,42 +86,39 @@ public:
     return sequence.answer;
   }
 
+  /// Visits every sequence once.
   template <class Visit>
-  friend void enumerate(const listed_law& law, Visit&& visit) {
-    for (const task::sequence& sequence : law.table_) visit(sequence);
+  void enumerate(Visit&& visit) const {
+    for (const task::sequence& sequence : table_) visit(sequence);
   }
 
-  [[nodiscard]] friend double probability(const listed_law& law, const task::sequence& given) {
-    require_extent("given.tokens.size()", given.tokens.size(), law.table_.length());
-    require_extent("given.positions.size()", given.positions.size(), law.table_.length());
-    const auto place = law.find(given);
-    return place ? law.table_[*place].weight : 0.0;
+  /// The weight of a sequence, 0 if it isn't listed.
+  [[nodiscard]] double probability(const task::sequence& given) const {
+    const auto place = find(given);
+    return place ? table_[*place].weight : 0.0;
   }
 
   /// The orbits of the sequences under the generators: exact for any group.
   /// Throws invariance_error if a generator carries a sequence to one of another weight, too_many_error beyond `bound`.
-  [[nodiscard]] friend relational_types enumerate_types(const listed_law& law, index bound = 20'000) {
-    symmetry::disjoint_sets sets(static_cast<std::size_t>(law.table_.size()));
-    for (std::size_t g = 0; g < law.structure_.generators.size(); ++g)
-      for (index place = 0; place < law.table_.size(); ++place)
-        sets.unite(static_cast<int>(place), static_cast<int>(law.image(g, place)));
-    const std::vector<int> type_of = std::move(sets).labels();
+  [[nodiscard]] relational_types enumerate_types(index bound = 20'000) const {
+    symmetry::disjoint_sets orbits(static_cast<std::size_t>(table_.size()));
+    for (std::size_t g = 0; g < structure_.generators.size(); ++g)
+      for (index place = 0; place < table_.size(); ++place)
+        orbits.unite(static_cast<int>(place), static_cast<int>(image(g, place)));
+    const std::vector<int> type_of = std::move(orbits).labels();  // numbered in the order of their first sequences
     const auto count = static_cast<index>(1 + std::ranges::max(type_of));
     if (count > bound)
       throw too_many_error("relational types", static_cast<double>(count), static_cast<double>(bound),
-                           "give more generators if the law has them, or raise the bound");
-    std::vector<double> weights(static_cast<std::size_t>(count));
-    for (index place = 0; place < law.table_.size(); ++place)
-      weights[static_cast<std::size_t>(type_of[static_cast<std::size_t>(place)])] += law.table_[place].weight;
-    relational_types result{sequence_table(law.table_.length()), static_cast<double>(law.table_.size())};
-    for (index place = 0; place < law.table_.size(); ++place) {
-      const int type = type_of[static_cast<std::size_t>(place)];  // types are numbered in the order of their firsts
-      if (type < result.types.size()) continue;
-      task::sequence first = law.table_[place];
-      first.weight = weights[static_cast<std::size_t>(type)];
-      result.types.append(first);
+                           "name more generators if the law has them, or raise the bound");
+    std::vector<task::sequence> types;
+    for (index place = 0; place < table_.size(); ++place) {
+      const auto type = static_cast<std::size_t>(type_of[static_cast<std::size_t>(place)]);
+      if (type == types.size())
+        types.push_back(table_[place]);
+      else
+        types[type].weight += table_[place].weight;
     }
-    return result;
+    return {sequence_table::from(types), static_cast<double>(table_.size())};
   }
 
 private:

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <lindyn/population/law.hpp>
+
+#include "complaint.hpp"
+#include "relations.hpp"
+
+namespace {
+using namespace lindyn::population;
+using lindyn::testing::enumerated;
+using lindyn::testing::merged;
+using sequence = lindyn::task::sequence;
+
+law<recall_tokens, slot_positions> recall_in_slots(const block_list& list, int slots) {
+  return {recall_tokens(list), slot_positions(list, slots)};
+}
+law<recall_tokens, ring_positions> recall_on_ring(const block_list& list, int ring) {
+  return {recall_tokens(list), ring_positions(list, ring)};
+}
+law<stored_association_tokens, slot_positions> stored_in_slots(const block_list& list, double within_class, int slots) {
+  return {stored_association_tokens(list, within_class), slot_positions(list, slots)};
+}
+law<stored_association_tokens, ring_positions> stored_on_ring(const block_list& list, double within_class, int ring) {
+  return {stored_association_tokens(list, within_class), ring_positions(list, ring)};
+}
+
+TEST_CASE("as many sequences are enumerated as can be counted by hand, and their weights sum to 1") {
+  // 5 4 3 2 token draws, 2 queries; 3 2 1 slots, 2^3 phases
+  const auto slots = enumerated(recall_in_slots({2, 5, 2}, 3));
+  CHECK(slots.size() == 11520);
+  CHECK(std::abs(slots.total_weight() - 1) < 1e-15);
+  // the same tokens at 7 offsets
+  const auto ring = enumerated(recall_on_ring({2, 5, 2}, 7));
+  CHECK(ring.size() == 1680);
+  CHECK(std::abs(ring.total_weight() - 1) < 1e-15);
+  // 6 4 items with certain labels, 2 queries, 7 offsets
+  const auto stored = enumerated(stored_on_ring({2, 6, 2}, 0, 7));
+  CHECK(stored.size() == 6 * 4 * 2 * 7);
+  CHECK(std::abs(stored.total_weight() - 1) < 1e-15);
+  CHECK(std::abs(enumerated(stored_on_ring({2, 6, 2}, 0.3, 7)).total_weight() - 1) < 1e-15);
+}
+
+TEST_CASE("the probability of every enumerated sequence is its weight") {
+  const auto check = [](const auto& law) {
+    const auto table = enumerated(law);
+    double difference = 0;
+    for (const sequence& one : table)
+      difference = std::max(difference, std::abs(probability(law, one) / one.weight - 1));
+    CHECK(difference < 1e-13);
+  };
+  check(recall_in_slots({1, 4, 3}, 2));
+  check(recall_on_ring({2, 5, 2}, 7));
+  for (const double within_class : {0.0, 0.3, 1.0}) check(stored_on_ring({2, 6, 2}, within_class, 6));
+}
+
+TEST_CASE("what the law never draws has probability 0, and another length is refused") {
+  const auto law = stored_on_ring({2, 6, 2}, 0.3, 7);
+  const std::vector<int> tokens{0, 1, 2, 4, 0}, positions{5, 6, 0, 1, 2};
+  const auto with = [&](std::size_t place, int token, int answer = 1) {
+    std::vector<int> changed = tokens;
+    changed[place] = token;
+    return probability(law, {changed, positions, answer});
+  };
+  CHECK(with(0, 0) > 0);      // as it is: 0 stored with its partner 1, 2 varied to 4, query 0
+  CHECK(with(0, 0, 4) == 0);  // the other block's label
+  CHECK(with(4, 3) == 0);     // a query that is no item
+  CHECK(with(2, 1) == 0);     // an item's partner as another item
+  CHECK(with(3, 2) == 0);     // an item as its own label
+  CHECK(with(3, 1) == 0);     // an earlier label as a varied one
+  CHECK(with(1, -1) == 0);    // no tokens at all
+  CHECK(with(1, 6) == 0);
+  CHECK(with(0, 0, 17) == 0);
+  const std::vector<int> jump{5, 6, 0, 1, 3}, outside{7, 8, 9, 10, 11}, below{-1, 0, 1, 2, 3};
+  CHECK(probability(law, {tokens, jump, 1}) == 0);
+  CHECK(probability(law, {tokens, outside, 1}) == 0);
+  CHECK(probability(law, {tokens, below, 1}) == 0);
+  const std::vector<int> longer{0, 1, 2, 4, 0, 1};
+  CHECK_THROWS_AS((void)probability(law, {longer, positions, 1}), lindyn::shape_error);
+  CHECK_THROWS_AS((void)probability(law, {tokens, longer, 1}), lindyn::shape_error);
+}
+
+/// The types are the classes of sequences with the same relations, each once, with their weight and number.
+template <class Law>
+void check_types(const Law& law) {
+  const auto structure = law.structure();
+  const auto table = enumerated(law);
+  const auto expected = merged(table, structure);
+  const relational_types found = enumerate_types(law);
+  CHECK(found.sequence_count == static_cast<double>(table.size()));
+  CHECK(found.types.size() == static_cast<lindyn::index>(expected.size()));
+  CHECK(std::abs(found.types.total_weight() - 1) < 1e-13);
+  double difference = 0;
+  for (const auto& [relations, weight] : merged(found.types, structure)) {
+    REQUIRE(expected.count(relations) == 1);
+    difference = std::max(difference, std::abs(weight - expected.at(relations)));
+  }
+  CHECK(difference < 1e-13);
+}
+
+TEST_CASE("relational types are what merging the enumeration by relations gives") {
+  check_types(recall_in_slots({2, 5, 2}, 3));
+  check_types(recall_in_slots({2, 4, 2}, 4));
+  check_types(recall_on_ring({3, 6, 2}, 7));
+  check_types(recall_in_slots({1, 4, 3}, 3));
+  check_types(recall_on_ring({2, 6, 3}, 8));
+  for (const double within_class : {0.0, 0.3, 1.0}) {
+    CAPTURE(within_class);
+    check_types(stored_in_slots({2, 6, 2}, within_class, 3));
+    check_types(stored_on_ring({2, 8, 2}, within_class, 5));
+    check_types(stored_on_ring({1, 6, 3}, within_class, 6));
+    check_types(stored_in_slots({1, 4, 3}, within_class, 2));
+  }
+  check_types(stored_on_ring({3, 8, 2}, 0.3, 7));
+}
+
+TEST_CASE("distinct tokens have one type for each query, whatever the vocabulary") {
+  for (const int vocabulary : {32, 64, 4096}) {
+    const auto found = enumerate_types(recall_in_slots({16, vocabulary, 2}, 18));
+    REQUIRE(found.types.size() == 16);
+    for (const sequence& type : found.types) CHECK(std::abs(type.weight - 1.0 / 16) < 1e-15);
+  }
+  // 8 7 6 5 token draws, 2 queries; 4 3 2 slots, 2^3 phases
+  double count = 2;
+  for (int draw = 0; draw < 4; ++draw) count *= 8 - draw;
+  for (int slot = 0; slot < 3; ++slot) count *= 4 - slot;
+  CHECK(enumerate_types(recall_in_slots({2, 8, 2}, 4)).sequence_count == count * 8);
+}
+
+TEST_CASE("too many types are refused with their bound") {
+  const auto law = stored_in_slots({4, 16, 2}, 0.5, 6);
+  const auto number = enumerate_types(law).types.size();
+  CHECK(enumerate_types(law, number).types.size() == number);
+  CHECK_THROWS_AS((void)enumerate_types(law, number - 1), lindyn::too_many_error);
+}
+
+TEST_CASE("types need the structure of the law's own tokens and positions") {
+  const auto law = recall_in_slots({2, 5, 2}, 3);
+  const auto right = law.structure();
+  CHECK_THROWS_AS((void)enumerate_types(law, lindyn::symmetry::full_symmetric(6), right.positions),
+                  lindyn::shape_error);
+  CHECK_THROWS_AS((void)enumerate_types(law, right.tokens, lindyn::symmetry::cyclic(7)), lindyn::shape_error);
+}
+
+/// A process whose paths meet: the answer is the sum of two throws.
+struct two_throws {
+  [[nodiscard]] process_sizes sizes() const { return {5, 1, 1}; }
+  template <class Choices>
+  int operator()(Choices& choose, std::span<int> tokens, std::span<int> positions) const {
+    positions[0] = choose.position(0, 0);
+    tokens[0] = choose.token(0, 0);
+    return choose.among(3) + choose.among(3);
+  }
+};
+
+TEST_CASE("paths that meet add up in the probability") {
+  const std::vector<int> zero{0};
+  CHECK(enumerated(two_throws()).size() == 9);
+  const double ninth = 1.0 / 9;
+  for (const auto& [sum, ways] : {std::pair(0, 1), std::pair(1, 2), std::pair(2, 3), std::pair(3, 2), std::pair(4, 1)})
+    CHECK(std::abs(probability(two_throws(), {zero, zero, sum}) - ways * ninth) < 1e-15);
+}
+
+}  // namespace
