@@ -2,41 +2,82 @@
 #pragma once
 
 /// \file
-/// Eight rows at a time: the reduced model keeps eight queries (or eight prefix rows) side by side in a vector, so that
-/// every operation on a row is one instruction on eight rows.
-
-#include <cmath>
+/// Eight rows at a time: the reduced model keeps eight queries (or eight prefix rows) side by side, so that every
+/// operation on a row is a vector instruction or a few on eight rows.
 
 #include <Eigen/Core>
 
 namespace lindyn::reduced {
 
-/// Eight numbers, one for each of eight rows. A vector extension of GCC and Clang; on processors with shorter vectors
-/// the compiler splits it.
+/// Eight numbers, one for each of eight rows, in as few of the processor's vectors as they fit (a vector extension of
+/// GCC and Clang; longer vectors than the processor's are slow under GCC 12, hence the parts).
 struct alignas(64) lanes {
   static constexpr int count = 8;
-  using vector = double __attribute__((vector_size(64)));
-  vector v;
+#if defined(__AVX512F__)
+  using part = double __attribute__((vector_size(64)));
+#elif defined(__AVX__)
+  using part = double __attribute__((vector_size(32)));
+#else
+  using part = double __attribute__((vector_size(16)));
+#endif
+  static constexpr int parts = static_cast<int>(count * sizeof(double) / sizeof(part));
+  part part_of[parts];
 
   [[nodiscard]] double& operator[](int lane) noexcept { return reinterpret_cast<double*>(this)[lane]; }
   [[nodiscard]] double operator[](int lane) const noexcept { return reinterpret_cast<const double*>(this)[lane]; }
+
   /// Sum of the eight.
   [[nodiscard]] double sum() const noexcept {
-    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+    const lanes& x = *this;
+    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+  }
+  [[nodiscard]] static lanes all(double value) noexcept {
+    return each([&](int) { return part{} + value; });
+  }
+
+  lanes& operator+=(const lanes& other) noexcept { return *this = *this + other; }
+  lanes& operator-=(const lanes& other) noexcept { return *this = *this - other; }
+  lanes& operator*=(const lanes& other) noexcept { return *this = *this * other; }
+  lanes& operator*=(double factor) noexcept { return *this = *this * factor; }
+  friend lanes operator+(const lanes& a, const lanes& b) noexcept {
+    return each([&](int i) { return a.part_of[i] + b.part_of[i]; });
+  }
+  friend lanes operator-(const lanes& a, const lanes& b) noexcept {
+    return each([&](int i) { return a.part_of[i] - b.part_of[i]; });
+  }
+  friend lanes operator*(const lanes& a, const lanes& b) noexcept {
+    return each([&](int i) { return a.part_of[i] * b.part_of[i]; });
+  }
+  friend lanes operator*(const lanes& a, double factor) noexcept {
+    return each([&](int i) { return a.part_of[i] * factor; });
+  }
+  friend lanes operator/(const lanes& a, const lanes& b) noexcept {
+    return each([&](int i) { return a.part_of[i] / b.part_of[i]; });
+  }
+  friend lanes operator-(const lanes& a) noexcept {
+    return each([&](int i) { return -a.part_of[i]; });
+  }
+  /// The larger of a and b in every lane.
+  [[nodiscard]] friend lanes larger(const lanes& a, const lanes& b) noexcept {
+    return each([&](int i) { return a.part_of[i] > b.part_of[i] ? a.part_of[i] : b.part_of[i]; });
+  }
+  /// exp(x) in every lane, by Eigen's vectorised exponential; 0 where that lies below 1e-304. Eigen's stops at
+  /// exp(-709.8), a subnormal number, even for -infinity, and arithmetic with subnormal numbers is ten times slower.
+  [[nodiscard]] friend lanes exponential(const lanes& x) noexcept {
+    using array = Eigen::Array<double, count, 1>;
+    lanes result;
+    Eigen::Map<array, Eigen::Aligned64>(reinterpret_cast<double*>(&result)) =
+        Eigen::Map<const array, Eigen::Aligned64>(reinterpret_cast<const double*>(&x)).exp();
+    return each([&](int i) { return x.part_of[i] > -700.0 ? result.part_of[i] : part{}; });
+  }
+
+private:
+  template <class Make>
+  [[gnu::always_inline]] static lanes each(Make&& make) noexcept {
+    lanes result;
+    for (int i = 0; i < parts; ++i) result.part_of[i] = make(i);
+    return result;
   }
 };
 
-namespace detail {
-
-/// out = exp(in) for each lane, by Eigen's vectorised exponential.
-inline void exponential(const lanes& in, lanes& out) noexcept {
-  using array = Eigen::Array<double, lanes::count, 1>;
-  Eigen::Map<array, Eigen::Aligned64>(reinterpret_cast<double*>(&out)) =
-      Eigen::Map<const array, Eigen::Aligned64>(reinterpret_cast<const double*>(&in)).exp();
-}
-
-/// larger = max(larger, other), lane by lane.
-inline void raise(lanes& larger, const lanes& other) noexcept { larger.v = other.v > larger.v ? other.v : larger.v; }
-
-}  // namespace detail
 }  // namespace lindyn::reduced

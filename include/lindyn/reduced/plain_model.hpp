@@ -43,7 +43,7 @@ public:
     require_extent("gradient.size()", gradient.size(), dimension());
     std::ranges::fill(gradient, 0.0);
     double total = 0;
-    for (const task::sequence& sequence : sequences_.sequences()) total += of_sequence(sequence, coordinates, gradient);
+    for (const task::sequence& sequence : sequences_) total += of_sequence(sequence, coordinates, gradient);
     return total;
   }
 

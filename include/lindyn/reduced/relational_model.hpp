@@ -78,8 +78,7 @@ public:
     std::vector<double> result;
     for (const auto& context : plan_.contexts) {
       double weight = 0;
-      for (const auto& block : context.queries)
-        for (const double share : block.weight) weight += share;
+      for (const auto& block : context.queries) weight += block.weight.sum();
       result.push_back(work_.loss(context, coordinates) / weight);
     }
     return result;

@@ -38,21 +38,27 @@ struct logit_entry {
   int selection = 0, column = 0, slot = 0;
 };
 
-/// Up to eight queries of one trunk.
+/// Up to eight queries of one trunk. What holds for some of them only comes with a mask, 1 in their lanes and else 0.
 struct query_block {
   struct relation {
-    int lane = 0, column = 0, kind = 0;
+    int column = 0, kind = 0;
+    lanes mask{};
+  };
+  struct self_relation {
+    int kind = 0;
+    lanes mask{};
   };
   struct self_logit {
-    int lane = 0, selection = 0, slot = 0;
+    int selection = 0, slot = 0;
+    lanes mask{};
   };
   int count = 0;
-  std::array<double, lanes::count> weight{};  ///< 0 in unused lanes
-  std::array<int, lanes::count> answer{};     ///< slot of the answer
-  std::array<int, lanes::count> self{};       ///< kind of the pair (query, query); -1: unrelated
-  std::vector<relation> rows;                 ///< pairs (query, trunk column)
-  std::vector<relation> columns;              ///< pairs (trunk row `column`, query)
-  std::vector<self_logit> logits;             ///< what the query's own token adds
+  lanes weight{};                          ///< 0 in unused lanes
+  std::array<int, lanes::count> answer{};  ///< slot of the answer
+  std::vector<relation> rows;              ///< pairs (query, trunk column)
+  std::vector<relation> columns;           ///< pairs (trunk row `column`, query)
+  std::vector<self_relation> self;         ///< pairs (query, query)
+  std::vector<self_logit> logits;          ///< what the query's own token adds
 };
 
 /// A trunk of T places with the queries that follow it.
@@ -130,7 +136,6 @@ public:
       for (const auto& [asked, weight] : queries) {
         if (context.queries.empty() || context.queries.back().count == lanes::count) {
           context.queries.emplace_back();
-          context.queries.back().self.fill(-1);
         }
         append(context.queries.back(), asked, weight);
       }
@@ -197,13 +202,28 @@ private:
 
   static void append(query_block& block, const query& asked, double weight) {
     const int lane = block.count++;
-    const auto place = static_cast<std::size_t>(lane);
-    block.weight[place] = weight;
-    block.answer[place] = asked.answer;
-    block.self[place] = asked.self;
-    for (const auto& [column, kind] : asked.rows) block.rows.push_back({lane, column, kind});
-    for (const auto& [row, kind] : asked.columns) block.columns.push_back({lane, row, kind});
-    for (const auto& [selection, slot] : asked.logits) block.logits.push_back({lane, selection, slot});
+    block.weight[lane] = weight;
+    block.answer[static_cast<std::size_t>(lane)] = asked.answer;
+    // One masked entry serves all lanes for which the same holds.
+    const auto mark = [lane](auto& entries, auto entry, auto same) {
+      auto found = std::ranges::find_if(entries, same);
+      if (found == entries.end()) found = entries.insert(entries.end(), entry);
+      found->mask[lane] = 1;
+    };
+    const auto relate = [&](std::vector<query_block::relation>& entries, int place, int kind) {
+      mark(entries, query_block::relation{place, kind},
+           [=](const auto& other) { return other.column == place && other.kind == kind; });
+    };
+    for (const auto& [column, kind] : asked.rows) relate(block.rows, column, kind);
+    for (const auto& [row, kind] : asked.columns) relate(block.columns, row, kind);
+    if (asked.self >= 0)
+      mark(block.self, query_block::self_relation{asked.self},
+           [&](const auto& other) { return other.kind == asked.self; });
+    for (const auto& logit : asked.logits) {
+      const int selection = logit[0], slot = logit[1];
+      mark(block.logits, query_block::self_logit{selection, slot},
+           [=](const auto& other) { return other.selection == selection && other.slot == slot; });
+    }
   }
 
   const manifold::selection_set& tokens_;

@@ -146,15 +146,15 @@ private:
     if (!block.queries) return;
     const lanes* own = array(block.values, attention_array(layer, head));
     const lanes weight = x[self()];
-    for (int j = 0; j < block.columns; ++j) y[j].v += weight.v * own[j].v;
-    y[self()].v = weight.v * own[self()].v;
+    for (int j = 0; j < block.columns; ++j) y[j] += weight * own[j];
+    y[self()] = weight * own[self()];
   }
   void fold(row_block& block, int layer, int head, const lanes* x, lanes* f) {
     with_trunk(layer, head, [&](auto& trunk) { trunk.fold(x, f, block.columns); });
     if (!block.queries) return;
     const lanes* own = array(block.values, attention_array(layer, head));
-    lanes sum{x[self()].v * own[self()].v};
-    for (int j = 0; j < block.columns; ++j) sum.v += x[j].v * own[j].v;
+    lanes sum{x[self()] * own[self()]};
+    for (int j = 0; j < block.columns; ++j) sum += x[j] * own[j];
     f[self()] = sum;
   }
   /// dA += L'R, the queries' own rows of A included; `folded` = fold(R).
@@ -163,8 +163,8 @@ private:
     if (!block.queries) return;
     lanes* own = array(block.gradients, attention_array(layer, head));
     const lanes weight = left[self()];
-    for (int j = 0; j < block.columns; ++j) own[j].v += weight.v * right[j].v;
-    own[self()].v += weight.v * right[self()].v;
+    for (int j = 0; j < block.columns; ++j) own[j] += weight * right[j];
+    own[self()] += weight * right[self()];
   }
 
   // ---- scores ------------------------------------------------------------------------------------------------------
@@ -197,56 +197,61 @@ private:
     if (query_copy > 0)
       for (int row = 0; row < block.columns; ++row)
         for_pairs(row, block.columns,
-                  [&](const related_pair& pair) { y[pair.column].v += x[row].v * kind_score_[at(pair.kind)]; });
+                  [&](const related_pair& pair) { y[pair.column] += x[row] * kind_score_[at(pair.kind)]; });
     if (!block.queries) return;
     const query_block& queries = *block.queries;
     const lanes weight = query_copy == 0 ? ones() : x[self()];
-    for (const auto& [lane, column, kind] : queries.rows) y[column][lane] += weight[lane] * kind_score_[at(kind)];
-    for (int lane = 0; lane < queries.count; ++lane)
-      if (const int kind = queries.self[at(lane)]; kind >= 0) y[self()][lane] += weight[lane] * kind_score_[at(kind)];
+    for (const auto& [column, kind, mask] : queries.rows) y[column] += weight * mask * kind_score_[at(kind)];
+    lanes own = y[self()];
+    for (const auto& [kind, mask] : queries.self) own += weight * mask * kind_score_[at(kind)];
     if (query_copy > 0)
-      for (const auto& [lane, row, kind] : queries.columns) y[self()][lane] += x[row][lane] * kind_score_[at(kind)];
+      for (const auto& [row, kind, mask] : queries.columns) own += x[row] * mask * kind_score_[at(kind)];
+    y[self()] = own;
   }
 
   /// The adjoint of relate: dX_a += dY R', and the gradient of the kinds' scores.
   void relate_backward(const row_block& block, int query_copy, const lanes* x, const lanes* dy, lanes* dx) {
-    std::ranges::fill(kind_gradient_, 0.0);
     if (query_copy == 0 && !block.queries) {
+      std::ranges::fill(kind_gradient_, 0.0);
       for (int row = block.first; row < block.columns; ++row)
         for_pairs(row, block.columns, [&](const related_pair& pair) {
           kind_gradient_[at(pair.kind)] += dy[pair.column][row - block.first];
         });
       return;
     }
-    if (query_copy > 0) {
-      std::ranges::fill(kind_lanes_, lanes{});
+    std::ranges::fill(kind_lanes_, lanes{});
+    if (query_copy > 0)
       for (int row = 0; row < block.columns; ++row) {
         const lanes from = x[row];
         lanes back = dx[row];
         for_pairs(row, block.columns, [&](const related_pair& pair) {
           const lanes& to = dy[pair.column];
-          kind_lanes_[at(pair.kind)].v += from.v * to.v;
-          back.v += to.v * kind_score_[at(pair.kind)];
+          kind_lanes_[at(pair.kind)] += from * to;
+          back += to * kind_score_[at(pair.kind)];
         });
         dx[row] = back;
       }
-      for (std::size_t kind = 0; kind < kinds_.size(); ++kind) kind_gradient_[kind] = kind_lanes_[kind].sum();
-    }
-    if (!block.queries) return;
-    const query_block& queries = *block.queries;
-    const lanes weight = query_copy == 0 ? ones() : x[self()];
-    const auto own = [&](int lane, int column, int kind) {
-      kind_gradient_[at(kind)] += weight[lane] * dy[column][lane];
-      if (query_copy > 0) dx[self()][lane] += kind_score_[at(kind)] * dy[column][lane];
-    };
-    for (const auto& [lane, column, kind] : queries.rows) own(lane, column, kind);
-    for (int lane = 0; lane < queries.count; ++lane)
-      if (const int kind = queries.self[at(lane)]; kind >= 0) own(lane, self(), kind);
-    if (query_copy > 0)
-      for (const auto& [lane, row, kind] : queries.columns) {
-        kind_gradient_[at(kind)] += x[row][lane] * dy[self()][lane];
-        dx[row][lane] += kind_score_[at(kind)] * dy[self()][lane];
+    if (block.queries) {
+      const query_block& queries = *block.queries;
+      const lanes weight = query_copy == 0 ? ones() : x[self()], to_self = dy[self()];
+      lanes back{};
+      const auto pass = [&](int kind, const lanes& mask, const lanes& to) {
+        const lanes masked{to * mask};
+        kind_lanes_[at(kind)] += weight * masked;
+        back += masked * kind_score_[at(kind)];
+      };
+      for (const auto& [column, kind, mask] : queries.rows) pass(kind, mask, dy[column]);
+      for (const auto& [kind, mask] : queries.self) pass(kind, mask, to_self);
+      if (query_copy > 0) {
+        dx[self()] += back;
+        for (const auto& [row, kind, mask] : queries.columns) {
+          const lanes masked{to_self * mask};
+          kind_lanes_[at(kind)] += x[row] * masked;
+          dx[row] += masked * kind_score_[at(kind)];
+        }
       }
+    }
+    for (std::size_t kind = 0; kind < kinds_.size(); ++kind) kind_gradient_[kind] = kind_lanes_[kind].sum();
   }
 
   template <class Work>
@@ -258,7 +263,7 @@ private:
     }
   }
 
-  [[nodiscard]] static lanes ones() noexcept { return {lanes::vector{} + 1.0}; }
+  [[nodiscard]] static lanes ones() noexcept { return lanes::all(1.0); }
 
   /// Number of columns of a block's rows, the queries' own one included.
   [[nodiscard]] static int width(const row_block& block) noexcept { return block.columns + (block.queries ? 1 : 0); }
@@ -274,22 +279,22 @@ private:
       for (int j = block.first + 1; j < block.columns; ++j)
         for (int lane = 0; lane < j - block.first; ++lane) a[j][lane] = hidden;
     lanes largest = a[0];
-    for (int j = 1; j < columns; ++j) raise(largest, a[j]);
+    for (int j = 1; j < columns; ++j) largest = larger(largest, a[j]);
     lanes total{};
     for (int j = 0; j < columns; ++j) {
-      a[j].v -= largest.v;
-      exponential(a[j], a[j]);
-      total.v += a[j].v;
+      a[j] -= largest;
+      a[j] = exponential(a[j]);
+      total += a[j];
     }
-    total.v = 1.0 / total.v;
-    for (int j = 0; j < columns; ++j) a[j].v *= total.v;
+    total = lanes::all(1.0) / total;
+    for (int j = 0; j < columns; ++j) a[j] *= total;
   }
 
   /// ds = A (dA - sum_k A_k dA_k).
   static void softmax_backward(int columns, const lanes* a, const lanes* da, lanes* ds) {
     lanes mean{};
-    for (int j = 0; j < columns; ++j) mean.v += a[j].v * da[j].v;
-    for (int j = 0; j < columns; ++j) ds[j].v = a[j].v * (da[j].v - mean.v);
+    for (int j = 0; j < columns; ++j) mean += a[j] * da[j];
+    for (int j = 0; j < columns; ++j) ds[j] = a[j] * (da[j] - mean);
   }
 
   // ---- one layer of one block --------------------------------------------------------------------------------------
@@ -320,7 +325,7 @@ private:
       lanes* folded = array(block.values, score_array(layer, head, key) + 1);
       lanes* parent = array(block.values, score_array(layer, head, link.parent));
       fold(block, link.layer, link.head, z, folded);
-      for (int j = 0; j < columns; ++j) parent[j].v += folded[j].v;
+      for (int j = 0; j < columns; ++j) parent[j] += folded[j];
     }
     softmax(block, array(block.values, score_array(layer, head, 0)), array(block.values, attention_array(layer, head)));
   }
@@ -368,7 +373,7 @@ private:
       fold(block, link.layer, link.head, dy, spare_.data());
       accumulate(block, link.layer, link.head, array(block.values, copy_array(link.parent)), dy, spare_.data());
       lanes* dx = array(block.gradients, copy_array(link.parent));
-      for (int j = 0; j < width(block); ++j) dx[j].v += spare_[at(j)].v;
+      for (int j = 0; j < width(block); ++j) dx[j] += spare_[at(j)];
     }
   }
 
@@ -453,11 +458,11 @@ private:
       for (int rest = 0; rest < copies_; ++rest) {
         lanes* m = array(block.values, readout_array(s, rest));
         std::fill_n(m, columns, lanes{});
-        m[self()].v += coefficient(rest);
+        m[self()] += lanes::all(coefficient(rest));
         for (int head = 0; head < layout_.heads(); ++head) {
           const lanes* a = array(block.values, attention_array(layers, head));
           const double c = coefficient(rest + (head + 1) * copies_);
-          for (int j = 0; j < columns; ++j) m[j].v += a[j].v * c;
+          for (int j = 0; j < columns; ++j) m[j] += a[j] * c;
         }
       }
       for (int layer = layers - 1; layer >= 1; --layer)
@@ -466,54 +471,53 @@ private:
             push(block, layer, head, array(block.values, readout_array(s, rest + (head + 1) * layout_.copies(layer))),
                  spare_.data());
             lanes* m = array(block.values, readout_array(s, rest));
-            for (int j = 0; j < columns; ++j) m[j].v += spare_[at(j)].v;
+            for (int j = 0; j < columns; ++j) m[j] += spare_[at(j)];
           }
       for (int copy = 0; copy < layout_.copies(layers + 1); ++copy)
         common_logit_ -= token_means_[at(s)] * coefficient(copy);
     }
     for (const auto& [selection, column, slot] : context_->logits)
-      logits_[at(slot)].v += array(block.values, readout_array(selection, 0))[column].v;
-    for (const auto& [lane, selection, slot] : block.queries->logits)
-      logits_[at(slot)][lane] += array(block.values, readout_array(selection, 0))[self()][lane];
+      logits_[at(slot)] += array(block.values, readout_array(selection, 0))[column];
+    for (const auto& [selection, slot, mask] : block.queries->logits)
+      logits_[at(slot)] += array(block.values, readout_array(selection, 0))[self()] * mask;
   }
 
   /// The weighted loss of the queries; leaves dL/dlogit in logits_ and that of the common shift in common_gradient_.
   double loss_of_logits(const query_block& queries) {
     const int slots = context_->slots;
     const double others = context_->others;
-    lanes weight;
-    std::copy_n(queries.weight.data(), lanes::count, reinterpret_cast<double*>(&weight));
+    const lanes weight = queries.weight;
     double total = 0;
     common_gradient_ = 0;
     if (loss_ == task::loss::squared_error) {
-      lanes sum{lanes::vector{} + 0.5 * others * common_logit_ * common_logit_}, shift{};
+      lanes sum = lanes::all(0.5 * others * common_logit_ * common_logit_), shift{};
       for (int lane = 0; lane < queries.count; ++lane) logits_[at(queries.answer[at(lane)])][lane] -= 1;
       for (int slot = 0; slot < slots; ++slot) {
         lanes& z = logits_[at(slot)];
-        z.v += common_logit_;
-        sum.v += 0.5 * z.v * z.v;
-        z.v *= weight.v;
-        shift.v += z.v;
+        z += lanes::all(common_logit_);
+        sum += z * z * 0.5;
+        z *= weight;
+        shift += z;
       }
-      total = lanes{sum.v * weight.v}.sum();
+      total = (sum * weight).sum();
       common_gradient_ = shift.sum() + others * common_logit_ * weight.sum();
       return total;
     }
     lanes largest = others > 0 ? lanes{} : logits_[0];
-    for (int slot = 0; slot < slots; ++slot) raise(largest, logits_[at(slot)]);
-    lanes answers{}, sum{-largest.v};
+    for (int slot = 0; slot < slots; ++slot) largest = larger(largest, logits_[at(slot)]);
+    lanes answers{}, sum = -largest;
     for (int lane = 0; lane < queries.count; ++lane)
       answers[lane] = logits_[at(queries.answer[at(lane)])][lane] - largest[lane];
-    exponential(sum, sum);
-    sum.v *= others;
+    sum = exponential(sum);
+    sum *= others;
     for (int slot = 0; slot < slots; ++slot) {
       lanes& z = logits_[at(slot)];
-      z.v -= largest.v;
-      exponential(z, z);
-      sum.v += z.v;
+      z -= largest;
+      z = exponential(z);
+      sum += z;
     }
-    const lanes scale{weight.v / sum.v};
-    for (int slot = 0; slot < slots; ++slot) logits_[at(slot)].v *= scale.v;
+    const lanes scale{weight / sum};
+    for (int slot = 0; slot < slots; ++slot) logits_[at(slot)] *= scale;
     for (int lane = 0; lane < queries.count; ++lane) {
       total += weight[lane] * (std::log(sum[lane]) - answers[lane]);
       logits_[at(queries.answer[at(lane)])][lane] -= weight[lane];
@@ -535,9 +539,9 @@ private:
   void read_out_backward(row_block& block) {
     const int columns = width(block), layers = layout_.layers();
     for (const auto& [selection, column, slot] : context_->logits)
-      array(block.gradients, readout_array(selection, 0))[column].v += logits_[at(slot)].v;
-    for (const auto& [lane, selection, slot] : block.queries->logits)
-      array(block.gradients, readout_array(selection, 0))[self()][lane] += logits_[at(slot)][lane];
+      array(block.gradients, readout_array(selection, 0))[column] += logits_[at(slot)];
+    for (const auto& [selection, slot, mask] : block.queries->logits)
+      array(block.gradients, readout_array(selection, 0))[self()] += logits_[at(slot)] * mask;
     for (int s = 0; s < layout_.token_selections(); ++s) {
       for (int layer = 1; layer < layers; ++layer)
         for (int rest = 0; rest < layout_.copies(layer); ++rest)
@@ -557,8 +561,8 @@ private:
           const double c = coordinates_[at(place)];
           lanes product{};
           for (int j = 0; j < columns; ++j) {
-            product.v += a[j].v * dm[j].v;
-            da[j].v += dm[j].v * c;
+            product += a[j] * dm[j];
+            da[j] += dm[j] * c;
           }
           gradient_[at(place)] += product.sum() - token_means_[at(s)] * common_gradient_;
         }

@@ -62,32 +62,32 @@ public:
   void push(const lanes* x, lanes* y, int columns) const {
     lanes sum{};
     for (int j = columns - 1; j >= 0; --j) {
-      sum.v += x[j].v * constant_[at(j)];
+      sum += x[j] * constant_[at(j)];
       y[j] = sum;
     }
     for (int e = 0, end = context_->causal_begin[at(columns)]; e < end; ++e) {
       const related_pair& pair = context_->causal[at(e)];
-      y[pair.column].v += x[pair.row].v * excess_[at(e)];
+      y[pair.column] += x[pair.row] * excess_[at(e)];
     }
   }
   void fold(const lanes* x, lanes* f, int columns) const {
     lanes sum{};
     for (int i = 0; i < columns; ++i) {
-      sum.v += x[i].v;
-      f[i].v = sum.v * constant_[at(i)];
+      sum += x[i];
+      f[i] = sum * constant_[at(i)];
     }
     for (int e = 0, end = context_->causal_begin[at(columns)]; e < end; ++e) {
       const related_pair& pair = context_->causal[at(e)];
-      f[pair.row].v += x[pair.column].v * excess_[at(e)];
+      f[pair.row] += x[pair.column] * excess_[at(e)];
     }
   }
   /// dA += L'R, where `folded` = fold(R). Softmax needs of dA only the related entries and the row sums
   /// sum_j A_ij dA_ij = sum over lanes of L_i folded_i.
   void accumulate(const lanes* left, const lanes* right, const lanes* folded, int columns) {
-    for (int i = 0; i < columns; ++i) row_gradient_[at(i)].v += left[i].v * folded[i].v;
+    for (int i = 0; i < columns; ++i) row_gradient_[at(i)] += left[i] * folded[i];
     for (int e = 0, end = context_->causal_begin[at(columns)]; e < end; ++e) {
       const related_pair& pair = context_->causal[at(e)];
-      pair_gradient_[at(e)].v += left[pair.row].v * right[pair.column].v;
+      pair_gradient_[at(e)] += left[pair.row] * right[pair.column];
     }
   }
 
@@ -104,7 +104,7 @@ public:
   /// dA of these rows += `gradient`, where `rows` are the rows themselves.
   void accumulate_rows(int first, const lanes* rows, const lanes* gradient, int columns) {
     lanes sums{};
-    for (int j = 0; j < columns; ++j) sums.v += rows[j].v * gradient[j].v;
+    for (int j = 0; j < columns; ++j) sums += rows[j] * gradient[j];
     for (int lane = 0; lane < lanes::count && first + lane < context_->trunk; ++lane) {
       const int i = first + lane;
       row_gradient_[at(i)][0] += sums[lane];
@@ -160,13 +160,13 @@ public:
       lanes sum[4]{};
       for (int i = j; i < columns; ++i) {
         const double* a = row(matrix_, i) + j;
-        for (int k = 0; k < 4; ++k) sum[k].v += x[i].v * a[k];  // entries above the diagonal are zero
+        for (int k = 0; k < 4; ++k) sum[k] += x[i] * a[k];  // entries above the diagonal are zero
       }
       std::copy_n(sum, 4, y + j);
     }
     for (; j < columns; ++j) {
       lanes sum{};
-      for (int i = j; i < columns; ++i) sum.v += x[i].v * row(matrix_, i)[j];
+      for (int i = j; i < columns; ++i) sum += x[i] * row(matrix_, i)[j];
       y[j] = sum;
     }
   }
@@ -176,12 +176,12 @@ public:
       lanes sum[4]{};
       const double* a[4] = {row(matrix_, i), row(matrix_, i + 1), row(matrix_, i + 2), row(matrix_, i + 3)};
       for (int j = 0; j < i + 4; ++j)
-        for (int k = 0; k < 4; ++k) sum[k].v += x[j].v * a[k][j];
+        for (int k = 0; k < 4; ++k) sum[k] += x[j] * a[k][j];
       std::copy_n(sum, 4, f + i);
     }
     for (; i < columns; ++i) {
       lanes sum{};
-      for (int j = 0; j <= i; ++j) sum.v += x[j].v * row(matrix_, i)[j];
+      for (int j = 0; j <= i; ++j) sum += x[j] * row(matrix_, i)[j];
       f[i] = sum;
     }
   }
@@ -196,7 +196,7 @@ public:
         lanes& sum = gradient_[static_cast<std::size_t>(i * vectors_ + vector)];
         lanes total = sum;
         for (int lane = 0; lane < lanes::count; ++lane)
-          total.v += transposed_[static_cast<std::size_t>(lane * vectors_ + vector)].v * left[i][lane];
+          total += transposed_[static_cast<std::size_t>(lane * vectors_ + vector)] * left[i][lane];
         sum = total;
       }
   }
