@@ -96,10 +96,11 @@ public:
     std::vector<Scalar> result(static_cast<std::size_t>(batch.count() * shape_.vocabulary));
     for_blocks(batch, memory, shape_.layers - 1, [&](auto& pass, index begin, index end) {
       pass.forward(weights.data(), batch, begin, end);
-      const auto columns = pass.logits();
+      const auto logits_by_token = pass.logits();
       for (index place = begin; place < end; ++place)
         for (index token = 0; token < shape_.vocabulary; ++token)
-          result[static_cast<std::size_t>(place * shape_.vocabulary + token)] = columns(token, place - begin);
+          result[static_cast<std::size_t>(place * shape_.vocabulary + token)] =
+              logits_by_token.row(token)[place - begin];
     });
     return result;
   }
@@ -164,8 +165,8 @@ private:
     for (auto& pass : memory.passes_) pass.prepare(shape_, table_, batch.length(), shape_.layers - 1);
     const index block = memory.passes_.front().block_rows();
     const index chunk_limit = std::clamp<index>((index{1} << 26) / table_.size(), 1, 32);
-    const index blocks = (batch.count() + block - 1) / block;
-    const index chunk_size = (blocks + chunk_limit - 1) / chunk_limit * block;
+    const index smallest = std::max<index>(128, (batch.count() + chunk_limit - 1) / chunk_limit);
+    const index chunk_size = (smallest + block - 1) / block * block;
     const auto chunks = static_cast<std::size_t>((batch.count() + chunk_size - 1) / chunk_size);
     memory.losses_.assign(chunks, 0.0);
     const bool differentiate = !gradient.empty(), immediate = memory.threads() == 1;
@@ -176,7 +177,7 @@ private:
                               .subspan(immediate ? 0 : (chunk - 1) * gradient.size(), gradient.size());
     };
     const auto add = [&](std::span<const Scalar> part) {
-      std::transform(gradient.begin(), gradient.end(), part.begin(), gradient.begin(), std::plus<Scalar>{});
+      detail::add_entries(gradient.data(), part.data(), static_cast<index>(part.size()));
     };
     parallel_chunks(batch.count(), chunk_size, memory.threads(), [&](index which, index begin, index end, int worker) {
       const auto chunk = static_cast<std::size_t>(which);

@@ -8,13 +8,12 @@
 #include <cmath>
 #include <span>
 
-#include <Eigen/Core>
-
 #include <lindyn/core/parameter_table.hpp>
 #include <lindyn/core/sizes.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/model/attention_shape.hpp>
 #include <lindyn/model/lanes.hpp>
+#include <lindyn/model/strided.hpp>
 #include <lindyn/task/batch.hpp>
 #include <lindyn/task/loss.hpp>
 
@@ -40,9 +39,8 @@ template <class Scalar>
 class attention_pass {
   using entry = lane_entry<Scalar>;
   static constexpr index lane_count = lanes<Scalar>::count;
-  using matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  using block = Eigen::Map<matrix, 0, Eigen::OuterStride<>>;
-  using const_block = Eigen::Map<const matrix, 0, Eigen::OuterStride<>>;
+  using block = strided<Scalar>;
+  using products = dense_products<Scalar>;
 
 public:
   /// Sets the sizes, for sequences of `length` tokens. Allocates only when they have grown.
@@ -85,39 +83,42 @@ public:
     query_memory_.reserve(heads_ * rows_entries(stream_width()));
     logit_memory_.reserve(rows_entries(shape_.vocabulary));
     auto stream = rows(stream_memory_, readout_width());
-    stream.setZero();
+    stream.set_zero();
     for (index group = 0; group < used_groups_; ++group) {
       entry* const path = path_of(group);
       push(group, path, true);
       for (index lane = 0; lane < lane_count; ++lane) {
-        Scalar* const row = stream.row(group * lane_count + lane).data();
+        Scalar* const row = stream.row(group * lane_count + lane);
         row[query_token(group, lane)] = 1;
         row[shape_.vocabulary + query_position(group, lane)] = 1;
       }
       for (index copy = 1; copy < copies_; ++copy)
-        to_input(group, path + copy * n_, stream.data() + copy * width_, readout_width());
+        to_input(group, path + copy * n_, stream.data + copy * width_, readout_width());
     }
     for (int head = 0; head < heads_; ++head) {
       auto query = queries(head);
       const auto w = weight(below_, head);
-      for (index row = 0; row < query.rows(); ++row)
-        query.row(row) = w.row(query_token(row / lane_count, row % lane_count)) +
-                         w.row(shape_.vocabulary + query_position(row / lane_count, row % lane_count));
-      if (copies_ > 1) query.noalias() += stream.middleCols(width_, hidden()) * w.bottomRows(hidden());
+      for (index row = 0; row < query.rows; ++row) {
+        std::copy_n(w.row(query_token(row / lane_count, row % lane_count)), w.columns, query.row(row));
+        add_entries(query.row(row), w.row(shape_.vocabulary + query_position(row / lane_count, row % lane_count)),
+                    w.columns);
+      }
+      products::add(query, stream.middle_columns(width_, hidden()), w.rows_from(width_));
       for (index group = 0; group < used_groups_; ++group) {
         entry* const key = key_of(group, head);
         for (index copy = 0; copy < copies_; ++copy)
-          from_input(group, query.data() + copy * width_, stream_width(), key + copy * n_);
+          from_input(group, query.data + copy * width_, stream_width(), key + copy * n_);
         fold(group, key);
         entry* const readout = readout_of(group, head);
         std::copy_n(key, n_, readout);
         lane_softmax<Scalar>(readout, n_);
         push(group, readout, false);
         for (index copy = 0; copy < copies_; ++copy)
-          to_input(group, readout + copy * n_, stream.data() + ((head + 1) * copies_ + copy) * width_, readout_width());
+          to_input(group, readout + copy * n_, stream.data + ((head + 1) * copies_ + copy) * width_, readout_width());
       }
     }
-    logits().noalias() = weight(shape_.layers, 0) * stream.transpose();
+    logits().set_zero();
+    products::add_right_transposed(logits(), weight(shape_.layers, 0), stream);
   }
 
   /// sum_b weight_b loss_b of the block behind forward(); the logits become their derivatives.
@@ -161,9 +162,9 @@ public:
     slope_memory_.reserve(rows_entries(readout_width()));
     const auto stream = rows(stream_memory_, readout_width());
     auto slope = rows(slope_memory_, readout_width());
-    const auto w_out = weight(shape_.layers, 0);
-    slope.noalias() = logits().transpose() * w_out;
-    weight_gradient(shape_.layers, 0).noalias() += logits() * stream;
+    slope.set_zero();
+    products::add_left_transposed(slope, logits(), weight(shape_.layers, 0));
+    products::add(weight_gradient(shape_.layers, 0), logits(), stream);
     for (index group = used_groups_; group-- > 0;) {
       std::fill_n(d_pattern_of(group, 0, 0), index{below_} * heads_ * n_ * n_, entry{});
       for (int head = 0; head < heads_; ++head) backward_last(group, head, slope);
@@ -172,17 +173,18 @@ public:
       const auto d_query = queries(head);
       auto d_weight = weight_gradient(below_, head);
       for (index row = 0; row < end_ - begin_; ++row) {
-        d_weight.row(query_token(row / lane_count, row % lane_count)) += d_query.row(row);
-        d_weight.row(shape_.vocabulary + query_position(row / lane_count, row % lane_count)) += d_query.row(row);
+        add_entries(d_weight.row(query_token(row / lane_count, row % lane_count)), d_query.row(row), d_query.columns);
+        add_entries(d_weight.row(shape_.vocabulary + query_position(row / lane_count, row % lane_count)),
+                    d_query.row(row), d_query.columns);
       }
-      if (copies_ == 1) continue;
-      d_weight.bottomRows(hidden()).noalias() += stream.middleCols(width_, hidden()).transpose() * d_query;
-      slope.middleCols(width_, hidden()).noalias() += d_query * weight(below_, head).bottomRows(hidden()).transpose();
+      products::add_left_transposed(d_weight.rows_from(width_), stream.middle_columns(width_, hidden()), d_query);
+      products::add_right_transposed(slope.middle_columns(width_, hidden()), d_query,
+                                     weight(below_, head).rows_from(width_));
     }
     for (index group = used_groups_; below_ > 0 && group-- > 0;) {
       entry* const d_path = scratch_memory_.data();
       for (index copy = 1; copy < copies_; ++copy)
-        from_input(group, slope.data() + copy * width_, readout_width(), d_path + copy * n_);
+        from_input(group, slope.data + copy * width_, readout_width(), d_path + copy * n_);
       push_backward(group, path_of(group), d_path, true);
       for (int layer = below_ - 1; layer >= 0; --layer) attend_backward(group, layer);
     }
@@ -191,7 +193,7 @@ public:
   /// V x rows: column b is sequence begin + b.
   [[nodiscard]] block logits() {
     const index count = used_groups_ * lane_count;
-    return {scalars(logit_memory_), shape_.vocabulary, count, Eigen::OuterStride<>(count)};
+    return {scalars(logit_memory_), shape_.vocabulary, count, count};
   }
 
   /// Writes the H x n x n patterns of a full layer for sequence begin + `place`.
@@ -257,20 +259,20 @@ private:
     return reinterpret_cast<Scalar*>(entries)[place * lane_count + lane];
   }
   [[nodiscard]] block rows(lane_memory<Scalar>& memory, index columns) {
-    return {scalars(memory), used_groups_ * lane_count, columns, Eigen::OuterStride<>(columns)};
+    return {scalars(memory), used_groups_ * lane_count, columns, columns};
   }
   [[nodiscard]] block queries(int head) {
     return {scalars(query_memory_) + head * rows_entries(stream_width()) * lane_count, used_groups_ * lane_count,
-            stream_width(), Eigen::OuterStride<>(stream_width())};
+            stream_width(), stream_width()};
   }
   /// W_KQ of a layer and head; W_out for layer L and head 0.
-  [[nodiscard]] const_block weight(int layer, int head) const {
+  [[nodiscard]] strided<const Scalar> weight(int layer, int head) const {
     const parameter& which = (*table_)[index{layer} * heads_ + head];
-    return {weights_ + which.offset, which.rows, which.columns, Eigen::OuterStride<>(which.columns)};
+    return {weights_ + which.offset, which.rows, which.columns, which.columns};
   }
   [[nodiscard]] block weight_gradient(int layer, int head) const {
     const parameter& which = (*table_)[index{layer} * heads_ + head];
-    return {gradient_ + which.offset, which.rows, which.columns, Eigen::OuterStride<>(which.columns)};
+    return {gradient_ + which.offset, which.rows, which.columns, which.columns};
   }
 
   // Between the D-wide input space and the n places ------------------------------------------------------------------
@@ -387,14 +389,14 @@ private:
   void backward_last(index group, int head, const block& slope) {
     entry* const d = scratch_memory_.data();
     for (index copy = 0; copy < copies_; ++copy)
-      from_input(group, slope.data() + ((head + 1) * copies_ + copy) * width_, readout_width(), d + copy * n_);
+      from_input(group, slope.data + ((head + 1) * copies_ + copy) * width_, readout_width(), d + copy * n_);
     push_backward(group, readout_of(group, head), d, false);
     lane_softmax_backward<Scalar>(readout_of(group, head), d, n_);
     fold_backward(group, key_of(group, head), d);
     auto d_query = queries(head);
-    d_query.middleRows(group * lane_count, lane_count).setZero();
+    std::fill_n(d_query.row(group * lane_count), lane_count * d_query.columns, Scalar(0));
     for (index copy = 0; copy < copies_; ++copy)
-      to_input(group, d + copy * n_, d_query.data() + copy * width_, stream_width());
+      to_input(group, d + copy * n_, d_query.data + copy * width_, stream_width());
   }
 
   // Matrices: the layers below, in which every place asks
@@ -403,7 +405,7 @@ private:
     for (int head = 0; head < heads_; ++head) {
       entry* const pattern = pattern_of(group, layer, head);
       if (layer == 0) {
-        gather(group, weight(0, head).data(), width_, pattern, true);
+        gather(group, weight(0, head).data, width_, pattern, true);
       } else {
         entry* const folded = folded_of(group, layer, head);
         fold_relations(group, layer, head, folded);
@@ -422,7 +424,7 @@ private:
     const auto w = weight(layer, head);
     for (index c = 0; c < count; ++c)
       for (index d = 0; d < count; ++d)
-        gather(group, w.data() + c * width_ * w.cols() + d * width_, w.cols(), f(c, d), c == 0);
+        gather(group, w.data + c * width_ * w.columns + d * width_, w.columns, f(c, d), c == 0);
     for (int level = 0; level < layer; ++level)
       for (index to = 0; to < count; to += reach(level + 1))
         for (int lower = 0; lower < heads_; ++lower)
@@ -444,7 +446,7 @@ private:
         std::fill(d_score + i * n_ + i + 1, d_score + i * n_ + tile_end(i, n_), entry{});
       }
       if (layer == 0)
-        scatter(group, d_score, weight_gradient(0, head).data(), width_, true);
+        scatter(group, d_score, weight_gradient(0, head).data, width_, true);
       else
         unfold_relations(group, layer, head, d_score);
     }
@@ -479,8 +481,8 @@ private:
     const auto d_weight = weight_gradient(layer, head);
     for (index c = 0; c < count; ++c)
       for (index d = 0; d < count; ++d)
-        scatter(group, d_f(c, d), weight_gradient(layer, head).data() + c * width_ * d_weight.cols() + d * width_,
-                d_weight.cols(), c == 0);
+        scatter(group, d_f(c, d), weight_gradient(layer, head).data + c * width_ * d_weight.columns + d * width_,
+                d_weight.columns, c == 0);
   }
 
   attention_shape shape_;
