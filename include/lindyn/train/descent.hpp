@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Gradient descent of a full network: on minibatches of a law, or on its exact population gradient.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lindyn/core/errors.hpp>
+#include <lindyn/core/progress.hpp>
+#include <lindyn/core/random.hpp>
+#include <lindyn/model/attention_only.hpp>
+#include <lindyn/model/embedding.hpp>
+#include <lindyn/population/law.hpp>
+#include <lindyn/population/sampling.hpp>
+#include <lindyn/population/sequence_table.hpp>
+
+namespace lindyn::train {
+
+/// Options of `descend` and `run`.
+struct descent_options {
+  index steps = 10'000;
+  double learning_rate = 0.1;
+  index batch = 512;       ///< sequences a step, drawn from the law; 0: all of them, the exact population gradient
+  std::uint64_t seed = 1;  ///< of the minibatches (and of the weights, where `run` draws them)
+  task::loss loss = task::loss::cross_entropy;
+  model::embedding embedding = model::embedding::one_hot;  ///< `centred` needs the law's structure, see `descend`
+  int threads = 1;                                         ///< results don't depend on it
+  double scale = 0.1;                                      ///< `run`: standard deviation of the weights at the start
+  index bound = 2'000'000;                                 ///< batch = 0: largest number of sequences
+  progress::callback tell = {};                            ///< hears of the progress
+};
+
+/// Told the state before each step, and the one behind the last: the loss of the step's batch and the weights. For the
+/// last state, no batch is drawn and the loss is that of the step before, unless the batch is the whole population.
+template <class Scalar>
+struct descent_point {
+  index step = 0;
+  double loss = 0;
+  std::span<const Scalar> weights;
+};
+
+/// All sequences of a law with their weights.
+/// Throws too_many_error, naming their number where it can be had, beyond `bound`.
+template <class Law>
+[[nodiscard]] population::sequence_table whole_population(const Law& law, index bound = 2'000'000) {
+  const std::string advice =
+      "the exact gradient visits all of them at every step; take fewer pairs, tokens or positions (2 pairs of 5 tokens "
+      "on 3 slots have 11520), or minibatches";
+  std::optional<double> count;
+  try {
+    count = population::enumerate_types(law).sequence_count;
+  } catch (const too_many_error&) {  // then there are too many sequences as well; how many is found by counting
+  } catch (const argument_error&) {  // a law without relational types
+  }
+  if (count && *count > static_cast<double>(bound))
+    throw too_many_error("sequences", *count, static_cast<double>(bound), advice);
+  population::sequence_table result(law.sizes().length);
+  if (count) result.reserve(static_cast<index>(*count));
+  enumerate(law, [&](const task::sequence& sequence) {
+    if (result.size() == bound)
+      throw too_many_error("or more sequences", static_cast<double>(bound) + 1, static_cast<double>(bound), advice);
+    result.append(sequence);
+  });
+  return result;
+}
+
+/// Trains `weights` in place by w <- w - learning_rate dL/dw.
+/// Step s draws the sequences s x batch .. (s + 1) x batch - 1 of the seed's stream, whatever the number of threads.
+/// \param net      model::attention_only
+/// \param observe  called with a descent_point before each step and behind the last
+/// \return seconds that the steps took, without the observer
+/// Throws argument_error for bad options, too_many_error (batch = 0), non_finite_error naming the step.
+template <class Net, population::data_law Law, class Observe>
+double descend(const Net& net, const Law& law, std::span<typename Net::scalar> weights, const descent_options& options,
+               Observe&& observe) {
+  using scalar = typename Net::scalar;
+  require(options.steps >= 0, "steps", options.steps, "not negative");
+  require(options.learning_rate > 0 && options.learning_rate <= 1e30, "learning_rate", options.learning_rate,
+          "positive and finite");
+  require(options.batch >= 0, "batch", options.batch, "not negative (0: the whole population)");
+  const auto sizes = law.sizes();
+  require_extent("net.shape().vocabulary", net.shape().vocabulary, sizes.vocabulary);
+  require_extent("net.shape().positions", net.shape().positions, sizes.positions);
+  model::require_weights(net.parameters(), std::span<const scalar>(weights));
+
+  const bool whole = options.batch == 0, centred = options.embedding == model::embedding::centred;
+  const auto population = whole ? std::optional(whole_population(law, options.bound)) : std::nullopt;
+  population::sampler draw(law, options.seed);
+  population::minibatch drawn;
+  typename Net::workspace memory(options.threads);
+  std::vector<scalar> gradient(weights.size());
+  model::centred_stream centre(law.structure());
+  if (centred) centre(net.parameters(), weights);
+  progress tell(options.tell);
+  const auto rate = static_cast<scalar>(options.learning_rate);
+
+  using clock = std::chrono::steady_clock;
+  clock::duration spent{};
+  double loss = 0;
+  for (index step = 0; step <= options.steps; ++step) {
+    const bool last = step == options.steps;
+    const auto begin = clock::now();
+    if (!last || whole) {
+      if (!whole) draw.draw(step * options.batch, options.batch, drawn);
+      try {
+        loss =
+            net.loss_and_gradient(weights, whole ? population->view() : drawn.view(), options.loss, gradient, memory);
+      } catch (const non_finite_error& fault) {
+        throw non_finite_error(fault.argument() + " at step " + std::to_string(step), fault.value(),
+                               "finite; take a smaller learning_rate");
+      }
+    }
+    if (!last) spent += clock::now() - begin;
+    observe(descent_point<scalar>{step, loss, weights});
+    if (last) break;
+    const auto update = clock::now();
+    if (centred) centre(net.parameters(), std::span(gradient));
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] -= rate * gradient[i];
+    spent += clock::now() - update;
+    tell("full network", static_cast<double>(step + 1), static_cast<double>(options.steps));
+  }
+  return std::chrono::duration<double>(spent).count();
+}
+
+/// What `run` returns.
+template <class Scalar>
+struct run_result {
+  model::attention_shape shape;
+  std::vector<Scalar> weights;  ///< laid out by model::attention_parameters(shape)
+  std::vector<double> losses;   ///< before each step, of its batch
+  double seconds = 0;
+};
+
+/// Trains a network from normal random weights of standard deviation options.scale:
+/// `train::run<net>(law, {.steps = 10'000, .batch = 512, .seed = 1})`.
+template <class Net, population::data_law Law>
+[[nodiscard]] run_result<typename Net::scalar> run(const Law& law, const descent_options& options) {
+  const auto sizes = law.sizes();
+  const Net net({.vocabulary = sizes.vocabulary, .positions = sizes.positions});
+  run_result<typename Net::scalar> result{net.shape(), {}, {}, 0};
+  counter_generator generator(options.seed, ~std::uint64_t{0});  // the minibatches' streams are counted from zero
+  for (index i = 0; i < net.parameters().size(); ++i)
+    result.weights.push_back(static_cast<typename Net::scalar>(options.scale * standard_normal(generator)));
+  result.seconds = descend(net, law, std::span(result.weights), options,
+                           [&](const auto& point) { result.losses.push_back(point.loss); });
+  result.losses.pop_back();
+  return result;
+}
+
+}  // namespace lindyn::train
