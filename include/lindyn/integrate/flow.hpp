@@ -4,7 +4,7 @@
 /// \file
 /// Flows dx/dt = f(x, t): Boost.Odeint's Dormand-Prince steps of order 5 with error control and dense output, driven by
 /// a loop of our own, as Odeint has no events, accepts NaN as a small error and evaluates f beyond a jump.
-/// Source: Hairer, Norsett, Wanner, "Solving Ordinary Differential Equations I", 2nd edition, sections II.4 to II.6.
+/// Source: Hairer, Norsett, Wanner, "Solving Ordinary Differential Equations I", 2nd edition, chapter II.
 
 #include <algorithm>
 #include <cmath>
@@ -22,6 +22,7 @@
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/integrate/flow_options.hpp>
+#include <lindyn/integrate/step_adjuster.hpp>
 #include <lindyn/integrate/system.hpp>
 
 namespace lindyn::integrate {
@@ -86,8 +87,8 @@ public:
 
 private:
   using dopri5 = boost::numeric::odeint::runge_kutta_dopri5<state>;
-  using controlled = boost::numeric::odeint::controlled_runge_kutta<dopri5>;
-  using checker = controlled::error_checker_type;
+  using checker = boost::numeric::odeint::default_error_checker<double, dopri5::algebra_type, dopri5::operations_type>;
+  using controlled = boost::numeric::odeint::controlled_runge_kutta<dopri5, checker, step_adjuster>;
 
   [[noreturn]] void fail(const std::string& reason) const {
     throw solver_error(reason + " at t = " + lindyn::detail::to_text(t_) + " after " +
@@ -191,6 +192,7 @@ private:
       const double shift = h - latest.h;
       if (round > 0 && (std::abs(shift) <= close || round == 60)) {
         for (std::size_t i = 0; i < next_x_.size(); ++i) next_x_[i] += shift * next_slope_[i];
+        if (!all_finite(next_x_)) fail("no finite state meets the level of stop_at in the step");
         return h;
       }
       stepper_.stepper().do_step(std::ref(f_), x_, slope_, t_, next_x_, next_slope_, h);
@@ -220,7 +222,9 @@ private:
     if (options_.observer) options_.observer({t_, x_, value_});
   }
 
-  /// A first step of sensible size (Hairer, Norsett, Wanner I, section II.4, with the maximum norm).
+  /// A first step of sensible size, from one evaluation a short Euler step away: s = |x'| and b = |x''| in units of the
+  /// tolerance give the time T = s / b in which the slope changes and the error, s T (h / T)^5, of a step h. As in
+  /// Hairer, Norsett, Wanner I, section II.4, but without a unit of time, which learning rates make arbitrary.
   double starting_step() {
     const auto norm = [&](auto entry) {
       double largest = 0;
@@ -230,13 +234,16 @@ private:
     };
     const double size = norm([&](std::size_t i) { return x_[i]; });
     const double speed = norm([&](std::size_t i) { return slope_[i]; });
-    const double euler = std::min(until_ - t_, size < 1e-5 || speed < 1e-5 ? 1e-6 : 0.01 * size / speed);
+    if (speed == 0) return 1e-6;  // a fixed point: nothing is known, and steps grow fast
+    const double euler = std::min(until_ - t_, std::max(1.0, 0.01 * size) / speed);
     for (std::size_t i = 0; i < x_.size(); ++i) probe_[i] = x_[i] + euler * slope_[i];
     f_(probe_, probe_slope_, t_ + euler);
     const double bend = norm([&](std::size_t i) { return probe_slope_[i] - slope_[i]; }) / euler;
     if (!std::isfinite(bend)) return euler;
-    const double rate = std::max(speed, bend);
-    return std::min(100 * euler, rate <= 1e-15 ? std::max(1e-6, euler * 1e-3) : std::pow(0.01 / rate, 0.2));
+    const double one_percent = 0.01 / (options_.tolerance * speed);  // of |x|, or of the scale on which it counts as 0
+    if (bend == 0) return one_percent;
+    const double time = speed / bend;
+    return std::min(one_percent, time * std::min(1.0, std::pow(speed * time, -0.2)));
   }
 
   flow_result result(flow_status status) {
@@ -266,11 +273,12 @@ private:
 }  // namespace detail
 
 /// Integrates dx/dt = f(x, t) from x = `start` at t = `from` to t = `until`, or to the event that options.stop_at asks
-/// for, whichever is first. An event already met at the start is found there. `until` may be infinite if stop_at is
-/// given. \throws argument_error (or one derived from it) for options that make no sense, `until` before `from`, a
-/// start that
-///         is empty or not finite; solver_error, naming the time, if f is not finite, if max_steps don't suffice or if
-///         the step size falls below the resolution of t. What f throws passes through.
+/// for, whichever is first. An event already met at the start is found there. `until` may be infinite with stop_at.
+///
+/// \throws argument_error, or one derived from it, for options that make no sense, `until` before `from`, a start that
+///         is empty or not finite
+/// \throws solver_error, naming the time, if f is not finite, if max_steps don't suffice or if the step size falls
+///         below the resolution of t. What f throws passes through.
 [[nodiscard]] inline flow_result flow(system_ref f, std::vector<double> start, double from, double until,
                                       const flow_options& options = {}) {
   return detail::flow_run(f, std::move(start), from, until, options)();
