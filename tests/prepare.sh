@@ -23,9 +23,10 @@ need() {
   fi
 }
 
+# need_to_build [ITEM..]: what the build needs, and what else is named.
 need_to_build() {
-  command -v make > /dev/null || need ninja:ninja-build
-  need g++ cmake git libeigen3-dev libboost-dev nlohmann-json3-dev doctest-dev libcli11-dev libbenchmark-dev
+  command -v make > /dev/null || set -- ninja:ninja-build "$@"
+  need g++ cmake git libeigen3-dev libboost-dev nlohmann-json3-dev doctest-dev libcli11-dev libbenchmark-dev "$@"
 }
 
 # build PRESET TARGET [OPTION OF CMAKE..]: configures the preset and builds one target; all that it says is on stderr.

@@ -4,4 +4,6 @@
 /// \file
 /// What uses Boost: the headers that the target lindyn::flows adds. CMakeLists.txt reads this list.
 
+#include <lindyn/compare/along.hpp>
 #include <lindyn/integrate/flow.hpp>
+#include <lindyn/reduced/flow.hpp>

@@ -4,6 +4,11 @@
 /// \file
 /// Everything that needs only Eigen and the standard library: the headers of the target lindyn::lindyn.
 
+#include <lindyn/compare/confinement.hpp>
+#include <lindyn/compare/confinement_gradient.hpp>
+#include <lindyn/compare/confinement_invariance.hpp>
+#include <lindyn/compare/confinement_leak.hpp>
+#include <lindyn/compare/confinement_sample.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parallel.hpp>
 #include <lindyn/core/parameter_table.hpp>
@@ -12,7 +17,11 @@
 #include <lindyn/core/sizes.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/integrate/flow_options.hpp>
+#include <lindyn/integrate/step_adjuster.hpp>
 #include <lindyn/integrate/system.hpp>
+#include <lindyn/io/atomic_file.hpp>
+#include <lindyn/io/csv.hpp>
+#include <lindyn/io/output_folder.hpp>
 #include <lindyn/manifold/basis.hpp>
 #include <lindyn/manifold/imir.hpp>
 #include <lindyn/manifold/labels.hpp>
@@ -20,14 +29,29 @@
 #include <lindyn/manifold/selection.hpp>
 #include <lindyn/model/attention_only.hpp>
 #include <lindyn/model/attention_only_plain.hpp>
+#include <lindyn/model/attention_pass.hpp>
 #include <lindyn/model/attention_shape.hpp>
+#include <lindyn/model/embedding.hpp>
+#include <lindyn/model/lanes.hpp>
+#include <lindyn/model/simd.hpp>
+#include <lindyn/model/strided.hpp>
 #include <lindyn/population/enumeration.hpp>
 #include <lindyn/population/law.hpp>
+#include <lindyn/population/listed_law.hpp>
 #include <lindyn/population/pool.hpp>
 #include <lindyn/population/position_laws.hpp>
 #include <lindyn/population/process.hpp>
+#include <lindyn/population/sampling.hpp>
 #include <lindyn/population/sequence_table.hpp>
 #include <lindyn/population/token_laws.hpp>
+#include <lindyn/population/type_sample.hpp>
+#include <lindyn/reduced/descent.hpp>
+#include <lindyn/reduced/lanes.hpp>
+#include <lindyn/reduced/plain_model.hpp>
+#include <lindyn/reduced/relational_model.hpp>
+#include <lindyn/reduced/relational_plan.hpp>
+#include <lindyn/reduced/row_block.hpp>
+#include <lindyn/reduced/trunk_attention.hpp>
 #include <lindyn/symmetry/closed_forms.hpp>
 #include <lindyn/symmetry/disjoint_sets.hpp>
 #include <lindyn/symmetry/group.hpp>
@@ -39,4 +63,5 @@
 #include <lindyn/task/associative_recall.hpp>
 #include <lindyn/task/batch.hpp>
 #include <lindyn/task/loss.hpp>
+#include <lindyn/train/descent.hpp>
 #include <lindyn/version.hpp>

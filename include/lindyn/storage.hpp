@@ -4,3 +4,5 @@
 /// \file
 /// What uses nlohmann-json: the headers that the target lindyn::storage adds. CMakeLists.txt reads this list.
 
+#include <lindyn/io/array.hpp>
+#include <lindyn/io/json.hpp>
