@@ -8,7 +8,7 @@
 namespace {
 using namespace lindyn;
 using namespace lindyn::testing;
-using compare::embedding;
+using model::embedding;
 using enum compare::confinement_method;
 using task::loss;
 

@@ -16,7 +16,7 @@ namespace {
 using namespace lindyn;
 using namespace lindyn::testing;
 using compare::confinement;
-using compare::embedding;
+using model::embedding;
 using enum compare::confinement_method;
 using task::loss;
 

@@ -29,33 +29,33 @@ struct along_options {
   train::descent_options training = {};       ///< of the full network; time is t = steps x learning rate
   index records = 200;                        ///< points of the trajectory, the start aside
   std::optional<double> emergence_loss = {};  ///< the circuit has emerged at this loss; by default half of the start's
-  index evaluation = 4096;                    ///< sequences, drawn once, on which the loss of a minibatch run is measured
-  double tolerance = 1e-6;                    ///< of the flow that is timed and that says when the circuit emerges
-  double trajectory_tolerance = 1e-10;        ///< of the flow whose coordinates are compared
+  index evaluation = 4096;              ///< sequences, drawn once, on which the loss of a minibatch run is measured
+  double tolerance = 1e-6;              ///< of the flow that is timed and that says when the circuit emerges
+  double trajectory_tolerance = 1e-10;  ///< of the flow whose coordinates are compared
 };
 
 /// One point of the trajectory.
 struct along_record {
   index step = 0;
-  double t = 0;                   ///< step x learning rate
-  double loss_full = 0;           ///< of the full network: exact for batch = 0, else on the evaluation sequences
-  double loss_reduced = 0;        ///< population loss along the flow
-  double off_manifold = 0;        ///< ||off-manifold part of the weights|| / ||weights||
-  std::vector<double> full;       ///< coordinates of the full weights' projection
-  std::vector<double> flow;       ///< coordinates of the flow
-  std::vector<double> descent;    ///< coordinates of the discrete map
+  double t = 0;                 ///< step x learning rate
+  double loss_full = 0;         ///< of the full network: exact for batch = 0, else on the evaluation sequences
+  double loss_reduced = 0;      ///< population loss along the flow
+  double off_manifold = 0;      ///< ||off-manifold part of the weights|| / ||weights||
+  std::vector<double> full{};     ///< coordinates of the full weights' projection
+  std::vector<double> flow{};     ///< coordinates of the flow
+  std::vector<double> descent{};  ///< coordinates of the discrete map
 };
 
 /// The two dynamics side by side.
 struct comparison {
   std::vector<along_record> records;
-  double loss_start = 0;                            ///< population loss at the projected start
-  double loss_end = 0;                              ///< of the full network behind the last step
+  double loss_start = 0;  ///< population loss at the projected start
+  double loss_end = 0;    ///< of the full network behind the last step
   double emergence_loss = 0;
-  std::optional<double> emergence_step_full = {};    ///< exact for batch = 0, else interpolated between records
-  std::optional<double> emergence_step_reduced = {}; ///< time of emergence along the flow / learning rate
-  double coordinate_error_map_max = 0;               ///< largest |full - discrete map| of any coordinate and record
-  double coordinate_error_flow_max = 0;              ///< likewise for the flow
+  std::optional<double> emergence_step_full = {};     ///< exact for batch = 0, else interpolated between records
+  std::optional<double> emergence_step_reduced = {};  ///< time of emergence along the flow / learning rate
+  double coordinate_error_map_max = 0;                ///< largest |full - discrete map| of any coordinate and record
+  double coordinate_error_flow_max = 0;               ///< likewise for the flow
   double off_manifold_max = 0;
   double seconds_full = 0;     ///< of the steps, without measurements; on as many threads as the training
   double seconds_reduced = 0;  ///< of the flow to the same time at options.tolerance, one thread, median of repeats
@@ -145,12 +145,12 @@ template <class Net, population::data_law Law>
     if (due == steps.end() || point.step != *due) return;
     ++due;
     const manifold::projection projection = basis.project(in_double(point.weights));
-    result.records.push_back({.step = point.step,
-                              .t = static_cast<double>(point.step) * training.learning_rate,
-                              .loss_full = whole ? point.loss
-                                                 : net.loss(point.weights, evaluation, training.loss, memory),
-                              .off_manifold = projection.relative_residual(),
-                              .full = projection.coordinates});
+    result.records.push_back(
+        {.step = point.step,
+         .t = static_cast<double>(point.step) * training.learning_rate,
+         .loss_full = whole ? point.loss : net.loss(point.weights, evaluation, training.loss, memory),
+         .off_manifold = projection.relative_residual(),
+         .full = projection.coordinates});
   });
   if (!whole) result.emergence_step_full = detail::crossing(result.records, result.emergence_loss);
   result.loss_end = result.records.back().loss_full;
@@ -180,9 +180,8 @@ template <class Net, population::data_law Law>
         std::max(result.coordinate_error_flow_max, detail::largest_difference(point.full, point.flow));
     result.off_manifold_max = std::max(result.off_manifold_max, point.off_manifold);
   }
-  const integrate::flow_result emergence =
-      reduced::flow(model, start,
-                    {.until = flow.until, .stop_at_loss = result.emergence_loss, .tolerance = options.tolerance});
+  const integrate::flow_result emergence = reduced::flow(
+      model, start, {.until = flow.until, .stop_at_loss = result.emergence_loss, .tolerance = options.tolerance});
   if (emergence.status == integrate::flow_status::event)
     result.emergence_step_reduced = emergence.t / training.learning_rate;
   result.seconds_reduced = detail::median_seconds(

@@ -56,7 +56,7 @@ enum class confinement_method {
 struct confinement_options {
   confinement_method method = confinement_method::automatic;
   task::loss loss = task::loss::cross_entropy;
-  compare::embedding embedding = compare::embedding::one_hot;  ///< squared error and several orbits need `centred`
+  model::embedding embedding = model::embedding::one_hot;  ///< squared error and several orbits need `centred`
   bool throw_on_failure = true;       ///< false: a law that isn't confined yields a certificate with holds = false
   double tolerance = 1e-12;           ///< enumerate: largest relative residual of a weight
   int points = 1;                     ///< random points of the manifold
@@ -94,7 +94,12 @@ template <population::data_law Law>
 class certifier {
 public:
   certifier(const manifold::basis& basis, const Law& law, const confinement_options& options)
-      : basis_(basis), law_(law), options_(options), net_(basis.shape()), centre_(basis), tell_(options.tell) {
+      : basis_(basis),
+        law_(law),
+        options_(options),
+        net_(basis.shape()),
+        centre_(basis.structure()),
+        tell_(options.tell) {
     require(options.tolerance > 0, "tolerance", options.tolerance, "positive");
     require(options.points >= 1, "points", options.points, "at least 1");
     require(options.scale > 0, "scale", options.scale, "positive");
@@ -132,7 +137,7 @@ private:
                               gradient, [&](double visited) {
                                 tell_("confinement by enumeration", point * count + visited, options_.points * count);
                               });
-      if (options_.embedding == embedding::centred) centre_(basis_.parameters(), gradient);
+      if (options_.embedding == model::embedding::centred) centre_(basis_.parameters(), std::span(gradient));
       std::vector<double> squares = off_manifold(basis_, gradient);
       for (double& entry : squares) entry *= entry;
       std::vector<double> norms;
@@ -158,7 +163,7 @@ private:
       for (int number = 0; number < options_.batches; ++number, drawn += options_.batch) {
         draw.draw(drawn, options_.batch, batch);
         net_.loss_and_gradient(weights, batch, options_.loss, gradient, scratch);
-        if (options_.embedding == embedding::centred) centre_(basis_.parameters(), gradient);
+        if (options_.embedding == model::embedding::centred) centre_(basis_.parameters(), std::span(gradient));
         gradients.add(gradient);
         tell_("confinement by sampling", point * options_.batches + number + 1, options_.points * options_.batches);
       }
@@ -194,7 +199,7 @@ private:
 
   /// Why the gradient isn't centred although the law is invariant; empty if it is.
   [[nodiscard]] std::string embedding_fault() const {
-    if (options_.embedding == embedding::centred) return {};
+    if (options_.embedding == model::embedding::centred) return {};
     if (options_.loss == task::loss::squared_error)
       return "squared error moves the readout along the mean of one-hot embeddings; centred ones are needed";
     const auto& structure = basis_.structure();
@@ -240,7 +245,7 @@ private:
   const Law& law_;
   const confinement_options& options_;
   model::attention_only<> net_;
-  centred_stream centre_;
+  model::centred_stream centre_;
   lindyn::progress tell_;
   confinement_certificate result_;
 };
