@@ -25,15 +25,19 @@ population::sequence_table enumerated(const Law& law) {
 /// The relations of a sequence: the orbitals of all pairs of its tokens, of its positions, and of its answer with them.
 inline std::vector<int> relations(const task::sequence& sequence, const symmetry::stream_structure& structure) {
   std::vector<int> result;
-  const auto append = [&](const symmetry::structure& points, int i, std::span<const int> values) {
-    for (const int j : values) {
-      result.push_back(points.orbital(i, j));
-      result.push_back(points.orbital(j, i));
-    }
+  result.reserve(4 * sequence.tokens.size() * (sequence.tokens.size() + 1));
+  const auto append = [&](const symmetry::structure& points, std::span<const int> rows, std::span<const int> columns) {
+    points.visit([&](const auto& group) {
+      for (const int i : rows)
+        for (const int j : columns) {
+          result.push_back(group.orbital(i, j));
+          result.push_back(group.orbital(j, i));
+        }
+    });
   };
-  for (const int token : sequence.tokens) append(structure.tokens, token, sequence.tokens);
-  for (const int position : sequence.positions) append(structure.positions, position, sequence.positions);
-  append(structure.tokens, sequence.answer, sequence.tokens);
+  append(structure.tokens, sequence.tokens, sequence.tokens);
+  append(structure.positions, sequence.positions, sequence.positions);
+  append(structure.tokens, std::span(&sequence.answer, 1), sequence.tokens);
   return result;
 }
 

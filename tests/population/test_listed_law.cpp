@@ -16,6 +16,7 @@
 
 namespace {
 using namespace lindyn;
+using lindyn::index;  // POSIX has a function of this name
 using namespace lindyn::population;
 using lindyn::testing::complaint;
 using lindyn::testing::enumerated;

@@ -12,6 +12,7 @@
 
 namespace {
 using namespace lindyn;
+using lindyn::index;  // POSIX has a function of this name
 using namespace lindyn::population;
 using recall = task::associative_recall<block<2>>;
 using stored = task::associative_recall<block<2>, stored_association>;

@@ -121,12 +121,17 @@ TEST_CASE("stored associations follow their definition at every share of varied 
 
 TEST_CASE("the tightest vocabularies that are accepted leave a token for every draw") {
   // With certain labels the couples of the keys suffice; a varied label needs one token more than keys and labels.
-  for (const auto& [list, within_class] :
-       {std::pair(block_list{3, 6, 2}, 0.0), std::pair(block_list{3, 8, 2}, 1.0), std::pair(block_list{1, 4, 3}, 0.5),
-        std::pair(block_list{2, 8, 3}, 1.0), std::pair(block_list{1, 4, 2}, 1.0)}) {
-    CAPTURE(list.pairs);
-    const auto table = lindyn::testing::enumerated(tokens_only<stored_association_tokens>{{list, within_class}});
-    CHECK(std::abs(table.total_weight() - 1) < 1e-15);
+  struct tight {
+    block_list list;
+    double within_class;
+  };
+  for (const tight& sizes :
+       {tight{{3, 6, 2}, 0}, tight{{3, 8, 2}, 1}, tight{{1, 4, 3}, 0.5}, tight{{2, 8, 3}, 1}, tight{{1, 4, 2}, 1}}) {
+    CAPTURE(sizes.list.pairs);
+    CAPTURE(sizes.list.block);
+    const stored_association_tokens law(sizes.list, sizes.within_class);
+    CHECK(std::abs(lindyn::testing::enumerated(tokens_only<stored_association_tokens>{law}).total_weight() - 1) <
+          1e-15);
   }
 }
 

@@ -13,6 +13,7 @@
 
 namespace {
 using namespace lindyn;
+using lindyn::index;  // POSIX has a function of this name
 using namespace lindyn::population;
 using lindyn::testing::complaint;
 using recall = task::associative_recall<block<2>>;
