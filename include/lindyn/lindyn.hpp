@@ -33,7 +33,6 @@
 #include <lindyn/model/attention_shape.hpp>
 #include <lindyn/model/embedding.hpp>
 #include <lindyn/model/lanes.hpp>
-#include <lindyn/model/simd.hpp>
 #include <lindyn/model/strided.hpp>
 #include <lindyn/population/enumeration.hpp>
 #include <lindyn/population/law.hpp>
