@@ -61,14 +61,15 @@ struct alignas(64) lanes {
   [[nodiscard]] friend lanes larger(const lanes& a, const lanes& b) noexcept {
     return each([&](int i) { return a.part_of[i] > b.part_of[i] ? a.part_of[i] : b.part_of[i]; });
   }
-  /// exp(x) in every lane, by Eigen's vectorised exponential; 0 where that lies below 1e-304. Eigen's stops at
-  /// exp(-709.8), a subnormal number, even for -infinity, and arithmetic with subnormal numbers is ten times slower.
+  /// exp(x) in every lane, by Eigen's vectorised exponential; 0 where that lies below 1e-304, NaN for NaN. Eigen's
+  /// stops at exp(-709.8), a subnormal number, even for -infinity, and arithmetic with subnormal numbers is ten times
+  /// slower.
   [[nodiscard]] friend lanes exponential(const lanes& x) noexcept {
     using array = Eigen::Array<double, count, 1>;
     lanes result;
     Eigen::Map<array, Eigen::Aligned64>(reinterpret_cast<double*>(&result)) =
         Eigen::Map<const array, Eigen::Aligned64>(reinterpret_cast<const double*>(&x)).exp();
-    return each([&](int i) { return x.part_of[i] > -700.0 ? result.part_of[i] : part{}; });
+    return each([&](int i) { return x.part_of[i] <= -700.0 ? part{} : result.part_of[i]; });
   }
 
 private:

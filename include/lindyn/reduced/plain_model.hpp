@@ -26,9 +26,12 @@ namespace lindyn::reduced {
 /// are z_v = sum_bS c_bS sum_j X_b(last, j) S(v, t_j). Time O(sequences x copies^2 x n^3).
 class plain_model {
 public:
+  /// Throws argument_error for no sequences, or tokens, positions or answers that the basis doesn't have.
   template <population::weighted_sequences Sequences>
   plain_model(const manifold::basis& basis, Sequences&& sequences, task::loss loss = task::loss::cross_entropy)
-      : basis_(basis), sequences_(population::sequence_table::from(sequences)), loss_(loss) {}
+      : basis_(basis), sequences_(population::sequence_table::from(sequences)), loss_(loss) {
+    task::require_valid(sequences_.view(), basis.tokens().size(), basis.positions().size());
+  }
 
   [[nodiscard]] index dimension() const noexcept { return basis_.dimension(); }
 

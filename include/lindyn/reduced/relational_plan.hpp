@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -100,17 +102,23 @@ public:
       require(set->structure().orbit_count() == 1 && set->centred() == manifold::centring::orbit_mean, "basis",
               "one with several orbits or without centring",
               "centred, with one orbit of tokens and one of positions; use reduced::plain_model for others");
-    // A selection that isn't a permutation matrix relates several tokens to one; they can't be told apart by relations.
-    for (int s = 0; s < tokens_.count(); ++s) by_relations_ &= relatives(0, s).size() == 1;
   }
 
   void add(const task::sequence& sequence) {
+    require_valid(sequence);
     if (sequence.weight == 0) return;
     const int trunk = static_cast<int>(sequence.tokens.size()) - 1;
-    std::vector<int> key;
-    if (!by_relations_) key.assign(sequence.tokens.begin(), sequence.tokens.end() - 1);
     relation_context context;
     context.trunk = trunk;
+    // Trunks are one if the same places are related, and the same logits added to.
+    std::vector<int> key{trunk};
+    std::map<int, int> slots;  // token -> slot, numbered in the order in which the trunk reaches them
+    for (int j = 0; j < trunk; ++j)
+      for (int s = 0; s < tokens_.count(); ++s)
+        for (const int v : relatives(sequence.tokens[static_cast<std::size_t>(j)], s)) {
+          context.logits.push_back({s, j, slot_of(slots, v)});
+          key.push_back(context.logits.back().slot);
+        }
     context.row_begin.push_back(0);
     context.causal_begin.push_back(0);
     for (int i = 0; i < trunk; ++i) {
@@ -125,7 +133,7 @@ public:
     }
     const auto [found, added] = places_.try_emplace(std::move(key), entries_.size());
     if (added) entries_.push_back({std::move(context), {}});
-    add_query(sequence, entries_[found->second], added);
+    add_query(sequence, entries_[found->second], std::move(slots));
   }
 
   [[nodiscard]] relation_plan finish() && {
@@ -159,6 +167,23 @@ private:
     std::map<query, double> queries;  // with their weights
   };
 
+  void require_valid(const task::sequence& sequence) const {
+    require(!sequence.tokens.empty(), "sequence.tokens.size()", 0, "at least 1");
+    require_extent("sequence.positions.size()", sequence.positions.size(), sequence.tokens.size());
+    require(sequence.weight >= 0 && sequence.weight <= 1e300, "sequence.weight", sequence.weight,
+            "finite and not negative");
+    const auto in_range = [](std::string_view argument, int value, int size) {
+      require(value >= 0 && value < size, argument, value, "in [0, " + std::to_string(size) + ")");
+    };
+    for (const int token : sequence.tokens) in_range("sequence.tokens", token, tokens_.size());
+    for (const int position : sequence.positions) in_range("sequence.positions", position, positions_.size());
+    in_range("sequence.answer", sequence.answer, tokens_.size());
+  }
+
+  [[nodiscard]] static int slot_of(std::map<int, int>& slots, int token) {
+    return slots.try_emplace(token, static_cast<int>(slots.size())).first->second;
+  }
+
   [[nodiscard]] std::vector<int> relatives(int token, int selection) const {
     std::vector<int> result;
     for (int v = 0; v < tokens_.size(); ++v)
@@ -174,18 +199,8 @@ private:
     return kinds_.try_emplace(kind, static_cast<int>(kinds_.size())).first->second;
   }
 
-  void add_query(const task::sequence& sequence, entry& into, bool first) {
+  void add_query(const task::sequence& sequence, entry& into, std::map<int, int> slots) {
     const int trunk = into.context.trunk;
-    std::map<int, int> slots;  // token -> slot, numbered in an order that relations alone decide
-    const auto slot_of = [&](int token) {
-      return slots.try_emplace(token, static_cast<int>(slots.size())).first->second;
-    };
-    for (int j = 0; j < trunk; ++j)
-      for (int s = 0; s < tokens_.count(); ++s)
-        for (const int v : relatives(sequence.tokens[static_cast<std::size_t>(j)], s)) {
-          const int slot = slot_of(v);
-          if (first) into.context.logits.push_back({s, j, slot});
-        }
     query asked;
     for (int j = 0; j < trunk; ++j) {
       if (const int kind = kind_of(sequence, trunk, j); kind >= 0) asked.rows.push_back({j, kind});
@@ -194,8 +209,8 @@ private:
     asked.self = kind_of(sequence, trunk, trunk);
     for (int s = 0; s < tokens_.count(); ++s)
       for (const int v : relatives(sequence.tokens[static_cast<std::size_t>(trunk)], s))
-        asked.logits.push_back({s, slot_of(v)});
-    asked.answer = slot_of(sequence.answer);
+        asked.logits.push_back({s, slot_of(slots, v)});
+    asked.answer = slot_of(slots, sequence.answer);
     into.context.slots = std::max(into.context.slots, static_cast<int>(slots.size()));
     into.queries[std::move(asked)] += sequence.weight;
   }
@@ -205,7 +220,7 @@ private:
     block.weight[lane] = weight;
     block.answer[static_cast<std::size_t>(lane)] = asked.answer;
     // One masked entry serves all lanes for which the same holds.
-    const auto mark = [lane](auto& entries, auto entry, auto same) {
+    const auto mark = [lane](auto& entries, const auto& entry, auto same) {
       auto found = std::ranges::find_if(entries, same);
       if (found == entries.end()) found = entries.insert(entries.end(), entry);
       found->mask[lane] = 1;
@@ -228,7 +243,6 @@ private:
 
   const manifold::selection_set& tokens_;
   const manifold::selection_set& positions_;
-  bool by_relations_ = true;
   std::map<pair_kind, int> kinds_;
   std::map<std::vector<int>, std::size_t> places_;
   std::vector<entry> entries_;

@@ -44,7 +44,6 @@ public:
   relational_pass(const manifold::layout& layout, const relation_plan& plan, task::loss loss,
                   std::vector<double> token_means)
       : layout_(layout),
-        plan_(&plan),
         kinds_(plan.kinds),
         loss_(loss),
         token_means_(std::move(token_means)),
@@ -580,7 +579,6 @@ private:
   }
 
   manifold::layout layout_;
-  const relation_plan* plan_;
   std::vector<pair_kind> kinds_;
   task::loss loss_;
   std::vector<double> token_means_;
