@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+//
+// The main job: derive the invariant manifold of a block-list task, certify that the gradient stays on it, integrate
+// the reduced dynamics, train the full attention-only network from the same start, and show both side by side.
+//
+//   reduced_vs_full --help
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include <lindyn/flows.hpp>
+#include <lindyn/lindyn.hpp>
+#include <lindyn/storage.hpp>
+
+#include "support/gnuplot.hpp"
+#include "support/provenance.hpp"
+#include "support/recall_experiment.hpp"
+
+namespace {
+
+namespace compare = lindyn::compare;
+namespace manifold = lindyn::manifold;
+namespace model = lindyn::model;
+namespace population = lindyn::population;
+namespace reduced = lindyn::reduced;
+namespace task = lindyn::task;
+
+struct options {
+  examples::law_options law;
+  int layers = 2;
+  int heads = 1;
+  std::optional<lindyn::index> steps;
+  std::optional<double> rate;
+  lindyn::index batch = 512;
+  std::string loss = "ce";
+  std::uint64_t seed = 1;
+  std::optional<double> emergence_loss;
+  std::string start = "manifold";
+  int threads = 1;
+  std::filesystem::path out = "out/reduced_vs_full";
+  bool force = false;
+
+  [[nodiscard]] task::loss scored() const {
+    return loss == "mse" ? task::loss::squared_error : task::loss::cross_entropy;
+  }
+  /// Squared error needs centred embeddings, see lindyn/model/embedding.hpp.
+  [[nodiscard]] model::embedding embedding() const {
+    return loss == "mse" ? model::embedding::centred : model::embedding::one_hot;
+  }
+};
+
+/// Reads the command line; returns an exit code if the program is done with that.
+std::optional<int> parse(int argc, char** argv, options& o) {
+  CLI::App app("Reduced against full training dynamics of an attention-only network on associative recall.");
+  app.set_version_flag("--version", examples::version_text());
+  app.add_option("--pairs", o.law.pairs, "N, blocks before the query")->capture_default_str();
+  app.add_option("--vocab", o.law.vocabulary, "V, tokens")->capture_default_str();
+  app.add_option("--block", o.law.block, "k, tokens of a block")->capture_default_str();
+  app.add_flag("--association", o.law.association,
+               "tokens are matched in couples whose labels can be stored in weights");
+  app.add_option("--within-class", o.law.within_class, "with --association: probability of a label that isn't stored")
+      ->capture_default_str();
+  app.add_option("--layers", o.layers, "L, layers")->capture_default_str();
+  app.add_option("--heads", o.heads, "H, heads of every layer")->capture_default_str();
+  app.add_option("--positions", o.law.positions, "how positions are drawn: slots or ring")->capture_default_str();
+  app.add_option("--slots", o.law.slots, "slots of positions (0: pairs + 2)")->capture_default_str();
+  app.add_option("--ring", o.law.ring, "with --positions ring: positions on it (0: 2 x slots)")->capture_default_str();
+  app.add_option("--steps", o.steps,
+                 "steps of the full network (default: 20000, or 1000 with --batch 0; with --lr: until "
+                 "twice the predicted time of emergence)");
+  app.add_option("--lr", o.rate, "learning rate (default: such that the circuit is predicted to emerge half-way)");
+  app.add_option("--batch", o.batch, "sequences a step; 0: the exact population gradient, by enumeration")
+      ->capture_default_str();
+  app.add_option("--loss", o.loss, "ce (cross-entropy) or mse (squared error)")
+      ->check(CLI::IsMember({"ce", "mse"}))
+      ->capture_default_str();
+  app.add_option("--seed", o.seed, "of the start and of the minibatches")->capture_default_str();
+  app.add_option("--emergence-loss", o.emergence_loss,
+                 "loss at which the circuit counts as emerged (default: half of the "
+                 "loss at the start)");
+  app.add_option("--start", o.start, "manifold: random coordinates; random: random full weights")
+      ->check(CLI::IsMember({"manifold", "random"}))
+      ->capture_default_str();
+  app.add_option("--threads", o.threads, "threads of the full network; results don't depend on it")
+      ->capture_default_str();
+  app.add_option("--out", o.out, "folder of the results")->capture_default_str();
+  app.add_flag("--force", o.force, "write into the folder even if it isn't empty");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& end) {
+    return app.exit(end);
+  }
+  return {};
+}
+
+/// Prints progress to the terminal, in one line that is overwritten; silent when the output is no terminal.
+lindyn::progress::callback teller() {
+  if (isatty(STDERR_FILENO) == 0) return {};
+  return [](const lindyn::progress_report& report) {
+    std::fprintf(stderr, "\r\033[K%.*s %3.0f %%", static_cast<int>(report.task.size()), report.task.data(),
+                 100 * report.done / report.total);
+    if (report.done >= report.total) std::fputs("\r\033[K", stderr);
+    std::fflush(stderr);
+  };
+}
+
+/// The population as the reduced model sees it: all relational types, or a sample of them where they are too many.
+struct reduced_population {
+  population::sequence_table sequences;
+  std::optional<population::type_sample> sample;
+};
+
+reduced_population relational_population(const examples::chosen_law& law, std::uint64_t seed) {
+  try {
+    return {population::enumerate_types(law).types, {}};
+  } catch (const lindyn::too_many_error&) {
+    auto sample = population::sample_types(law, 2'000, seed);
+    return {sample.sequences, std::move(sample)};
+  }
+}
+
+/// Steps and learning rate: given, or such that the reduced model predicts emergence half-way.
+std::pair<lindyn::index, double> choose_steps(reduced::relational_model& reduced_model, std::span<const double> start,
+                                              const options& o) {
+  const lindyn::index usual = o.batch == 0 ? 1'000 : 20'000;
+  if (o.steps && o.rate) return {*o.steps, *o.rate};
+  std::optional<double> emergence;
+  try {
+    const double level = o.emergence_loss.value_or(reduced_model.loss(start) / 2);
+    const auto flow = reduced::flow(reduced_model, start, {.until = 1e7, .stop_at_loss = level, .max_steps = 20'000});
+    if (flow.status == lindyn::integrate::flow_status::event && flow.t > 0) emergence = flow.t;
+  } catch (const lindyn::solver_error&) {  // nothing emerges within the flow's steps: no prediction
+  }
+  if (!emergence) return {o.steps.value_or(usual), o.rate.value_or(0.1)};
+  if (o.rate) return {std::clamp<lindyn::index>(std::llround(2 * *emergence / *o.rate), 1, 1'000'000), *o.rate};
+  const lindyn::index steps = o.steps.value_or(usual);
+  return {steps, 2 * *emergence / static_cast<double>(steps)};
+}
+
+/// Full weights at the start.
+std::vector<double> start_weights(const manifold::basis& basis, const options& o) {
+  lindyn::counter_generator generator(o.seed, ~std::uint64_t{1});
+  if (o.start == "random") {
+    std::vector<double> weights(static_cast<std::size_t>(basis.parameters().size()));
+    for (double& weight : weights) weight = 0.1 * lindyn::standard_normal(generator);
+    return weights;
+  }
+  std::vector<double> coordinates(static_cast<std::size_t>(basis.dimension()));
+  for (double& coordinate : coordinates) coordinate = 0.3 * lindyn::standard_normal(generator);
+  return basis.embed(coordinates);
+}
+
+/// Trains a network of this precision and compares.
+template <class Scalar>
+compare::comparison train_and_compare(reduced::relational_model& reduced_model, const examples::chosen_law& law,
+                                      const std::vector<double>& start, const compare::along_options& along) {
+  const model::attention_only<lindyn::layers<lindyn::dynamic>, lindyn::heads<lindyn::dynamic>, Scalar> net(
+      reduced_model.basis().shape());
+  std::vector<Scalar> weights(start.begin(), start.end());
+  auto result = compare::along(reduced_model, net, law, std::span<Scalar>(weights), along);
+  if (along.training.threads > 1) {  // seconds_full is that of one thread: time some steps alone
+    auto single = along.training;
+    single.threads = 1;
+    single.tell = {};
+    single.steps = std::min<lindyn::index>(single.steps, 100);
+    weights.assign(start.begin(), start.end());
+    const double seconds = lindyn::train::descend(net, law, std::span<Scalar>(weights), single, [](const auto&) {});
+    result.seconds_full = seconds * static_cast<double>(along.training.steps) / static_cast<double>(single.steps);
+  }
+  return result;
+}
+
+template <class T>
+lindyn::io::json or_null(const std::optional<T>& value) {
+  return value ? lindyn::io::json(*value) : lindyn::io::json();
+}
+
+/// trajectory.csv: one line a record; coordinates as full / reduced (the flow) / map (the discrete map).
+void write_trajectory(const std::filesystem::path& path, const manifold::basis& basis, const compare::comparison& c) {
+  std::vector<std::string> columns{"step", "t", "loss_full", "loss_reduced", "off_manifold"};
+  for (const std::string kind : {"full ", "reduced ", "map "})
+    for (lindyn::index i = 0; i < basis.dimension(); ++i) columns.push_back(kind + basis.label(i));
+  lindyn::io::csv_writer csv(path, columns);
+  for (const compare::along_record& point : c.records)
+    csv.row(point.step, point.t, point.loss_full, point.loss_reduced, point.off_manifold, point.full, point.flow,
+            point.descent);
+  csv.commit();
+}
+
+/// trajectory.png and .svg: loss above, the coordinates that move most below; full as points over reduced as lines.
+bool draw_trajectory(const std::filesystem::path& folder, const manifold::basis& basis, const compare::comparison& c,
+                     const std::string& title) {
+  const auto dimension = static_cast<std::size_t>(basis.dimension());
+  std::vector<double> moved(dimension);
+  for (const compare::along_record& point : c.records)
+    for (std::size_t i = 0; i < dimension; ++i)
+      moved[i] = std::max(moved[i], std::abs(point.flow[i] - c.records.front().flow[i]));
+  std::vector<std::size_t> shown(dimension);
+  std::iota(shown.begin(), shown.end(), std::size_t{0});
+  std::ranges::stable_sort(shown, std::greater{}, [&](std::size_t i) { return moved[i]; });
+  shown.resize(std::min<std::size_t>(shown.size(), 7));
+
+  const std::vector<std::string> colours{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555"};
+  const std::string every = std::to_string(std::max<std::size_t>(1, c.records.size() / 50));
+  const std::string data = examples::quoted((folder / "trajectory.csv").string());
+  const auto column = [](std::size_t number) { return std::to_string(number); };
+  const auto number = [](double value) { return lindyn::detail::to_text(value); };
+
+  std::string body = "set datafile separator ','\nset key noenhanced\n";
+  body += "set multiplot layout 2,1 title " + examples::quoted(title) + " noenhanced\n";
+  body += "set lmargin 10\nset rmargin 26\nset tics nomirror\nset border 3\nset key outside right top Left reverse\n";
+  body +=
+      "set format x '%.0f'\nset xlabel 'training step'\nset xrange [0:" + std::to_string(c.records.back().step) + "]\n";
+  body += "set ylabel 'loss'\nset yrange [0:*]\n";
+  body += "set arrow 1 from graph 0, first " + number(c.emergence_loss) + " to graph 1, first " +
+          number(c.emergence_loss) + " nohead dashtype 2 linecolor rgb '#999999'\n";
+  if (c.emergence_step_reduced)
+    body += "set arrow 2 from " + number(*c.emergence_step_reduced) + ", graph 0 to " +
+            number(*c.emergence_step_reduced) + ", graph 1 nohead dashtype 2 linecolor rgb '#999999'\nset label 1 " +
+            "'emergence' at " + number(*c.emergence_step_reduced) +
+            ", graph 0.95 offset 0.7,0 textcolor rgb '#777777'\n";
+  body += "plot " + data +
+          " skip 1 using 1:4 with lines linewidth 2 linecolor rgb '#000000' title 'reduced', '' skip 1 every " + every +
+          " using 1:3 with points pointtype 6 pointsize 0.8 linecolor rgb '#D55E00' title 'full', NaN with lines "
+          "dashtype 2 linecolor rgb '#999999' title 'emergence loss'\n";
+  body += "unset arrow 1\nunset label 1\nset yrange [*:*]\nset ylabel 'coordinate on the manifold'\nplot ";
+  for (std::size_t k = 0; k < shown.size(); ++k) {
+    const std::size_t i = shown[k];
+    const std::string colour = " linecolor rgb '" + colours[k] + "'";
+    body += (k > 0 ? ", " : "") + data + " skip 1 using 1:" + column(6 + dimension + i) + " with lines linewidth 2" +
+            colour + " title " + examples::quoted(basis.label(static_cast<lindyn::index>(i))) + ", '' skip 1 every " +
+            every + " using 1:" + column(6 + i) + " with points pointtype 6 pointsize 0.8" + colour + " notitle";
+  }
+  body += "\nunset multiplot\n";
+  return examples::draw(folder, "trajectory", body, 900, 700);
+}
+
+void run(options o) {
+  const auto folder = lindyn::io::prepare_output_folder(o.out, o.force);
+  const auto law = examples::make_law(o.law);
+  lindyn::require(o.layers >= 1 && o.layers <= 6, "layers", o.layers, "in [1, 6]");
+  lindyn::require(o.heads >= 1 && o.heads <= 8, "heads", o.heads, "in [1, 8]");
+  const manifold::basis basis(o.layers, o.heads, law.structure());
+  std::cout << "full network      " << basis.parameters().size() << " weights\n"
+            << "manifold          " << basis.dimension() << " coordinates\n";
+
+  const auto certificate = compare::confinement(
+      basis, law,
+      {.loss = o.scored(), .embedding = o.embedding(), .seed = o.seed, .threads = o.threads, .tell = teller()});
+  std::cout << "gradient          " << certificate.statement << "\n";
+
+  const auto seen = relational_population(law, o.seed);
+  reduced::relational_model reduced_model(basis, seen.sequences, o.scored());
+  const std::vector<double> start = start_weights(basis, o);
+  const std::vector<double> coordinates = basis.project(start).coordinates;
+  std::optional<double> standard_error;
+  if (seen.sample)
+    standard_error = population::estimate_mean(*seen.sample, reduced_model.context_losses(coordinates)).standard_error;
+  const auto [steps, rate] = choose_steps(reduced_model, coordinates, o);
+
+  const compare::along_options along{.training = {.steps = steps,
+                                                  .learning_rate = rate,
+                                                  .batch = o.batch,
+                                                  .seed = o.seed,
+                                                  .loss = o.scored(),
+                                                  .embedding = o.embedding(),
+                                                  .threads = o.threads,
+                                                  .tell = teller()},
+                                     .emergence_loss = o.emergence_loss};
+  const auto c = o.batch == 0 ? train_and_compare<double>(reduced_model, law, start, along)
+                              : train_and_compare<float>(reduced_model, law, start, along);
+  const double speedup = c.seconds_full / c.seconds_reduced;
+
+  const auto step_text = [](const std::optional<double>& step) {
+    return step ? std::to_string(std::llround(*step)) : std::string("-");
+  };
+  std::printf("\n%-22s%14s%14s\n", "", "full", "reduced");
+  std::printf("%-22s%14.4f%14.4f\n", "loss at the start", c.records.front().loss_full, c.records.front().loss_reduced);
+  std::printf("%-22s%14.4f%14.4f\n", "loss at the end", c.loss_end, c.records.back().loss_reduced);
+  std::printf("%-22s%14s%14s\n", "emergence, step", step_text(c.emergence_step_full).c_str(),
+              step_text(c.emergence_step_reduced).c_str());
+  std::printf("%-22s%14.3g%14.3g\n", "seconds", c.seconds_full, c.seconds_reduced);
+  std::printf("\n%lld steps at learning rate %.4g; the reduced flow is %.0f times faster.\n",
+              static_cast<long long>(steps), rate, speedup);
+  std::printf(
+      "Largest difference of a coordinate: %.2g to the discrete map, %.2g to the flow; off the manifold: %.2g.\n",
+      c.coordinate_error_map_max, c.coordinate_error_flow_max, c.off_manifold_max);
+
+  write_trajectory(folder / "trajectory.csv", basis, c);
+  const std::string title =
+      (o.law.association ? "Associative recall with stored associations, " : "Associative recall, ") +
+      std::to_string(o.law.pairs) + " blocks of " + std::to_string(o.law.block) + ", " +
+      std::to_string(o.law.vocabulary) + " tokens; " + std::to_string(o.layers) + " layers, " +
+      std::to_string(o.heads) + (o.heads == 1 ? " head" : " heads") + "\\n" +
+      std::to_string(basis.parameters().size()) + " weights (points), " + std::to_string(basis.dimension()) +
+      " coordinates (lines)";
+  const bool drawn = draw_trajectory(folder, basis, c, title);
+
+  lindyn::io::json summary;
+  summary["dim_full"] = basis.parameters().size();
+  summary["dim_manifold"] = basis.dimension();
+  summary["confinement_method"] = compare::name(certificate.method);
+  summary["confinement_residual_max"] = or_null(certificate.residual_max);
+  summary["confinement_statement"] = certificate.statement;
+  summary["coordinate_error_map_max"] = c.coordinate_error_map_max;
+  summary["coordinate_error_flow_max"] = c.coordinate_error_flow_max;
+  summary["off_manifold_max"] = c.off_manifold_max;
+  summary["emergence_step_full"] = or_null(c.emergence_step_full);
+  summary["emergence_step_reduced"] = or_null(c.emergence_step_reduced);
+  summary["seconds_full"] = c.seconds_full;
+  summary["seconds_reduced"] = c.seconds_reduced;
+  summary["speedup"] = speedup;
+  summary["loss_start"] = c.loss_start;
+  summary["loss_end"] = c.loss_end;
+  summary["relational_types"] = reduced_model.plan().types();
+  summary["relational_types_exact"] = !seen.sample.has_value();
+  summary["loss_start_standard_error"] = or_null(standard_error);
+  summary["t_end"] = static_cast<double>(steps) * rate;
+  summary["precision"] = o.batch == 0 ? "double" : "float";
+  summary["pairs"] = o.law.pairs;
+  summary["vocab"] = o.law.vocabulary;
+  summary["block"] = o.law.block;
+  summary["association"] = o.law.association;
+  summary["within_class"] = o.law.within_class;
+  summary["layers"] = o.layers;
+  summary["heads"] = o.heads;
+  summary["positions"] = o.law.positions;
+  summary["slots"] = o.law.slots == 0 ? o.law.pairs + 2 : o.law.slots;
+  summary["ring"] = o.law.positions == "ring" ? lindyn::io::json(law.positions().positions()) : lindyn::io::json();
+  summary["steps"] = steps;
+  summary["lr"] = rate;
+  summary["batch"] = o.batch;
+  summary["loss"] = o.loss;
+  summary["seed"] = o.seed;
+  summary["emergence_loss"] = c.emergence_loss;
+  summary["start"] = o.start;
+  summary["threads"] = o.threads;
+  summary["out"] = folder.string();
+  summary["force"] = o.force;
+  examples::append_provenance(summary);
+  lindyn::io::write_json(folder / "summary.json", summary);
+
+  std::cout << "\nWritten to " << folder.string() << ": summary.json, trajectory.csv"
+            << (drawn ? ", trajectory.png, trajectory.svg\n" : "\n");
+  if (!drawn) std::cout << "No picture was drawn, as gnuplot is missing or failed (Debian: apt install gnuplot-nox).\n";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  options chosen;
+  if (const auto code = parse(argc, argv, chosen)) return *code;
+  try {
+    run(chosen);
+  } catch (const std::exception& fault) {
+    std::cout.flush();
+    std::cerr << "reduced_vs_full: " << fault.what() << "\n";
+    return 1;
+  }
+}
