@@ -5,6 +5,7 @@
 /// The certificate of gradient confinement: on the manifold, does the gradient of the full network stay on it?
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -21,7 +22,10 @@
 #include <lindyn/core/progress.hpp>
 #include <lindyn/core/random.hpp>
 #include <lindyn/manifold/basis.hpp>
+#include <lindyn/model/attention_only.hpp>
+#include <lindyn/model/embedding.hpp>
 #include <lindyn/population/law.hpp>
+#include <lindyn/population/sampling.hpp>
 #include <lindyn/task/loss.hpp>
 
 namespace lindyn::compare {
@@ -83,7 +87,7 @@ struct confinement_certificate {
   double tolerance = 0;                ///< what that weight's residual must not exceed
   std::vector<weight_leak> weights;    ///< by weight, the largest over the points; empty for `symmetry`
   std::string worst_weight;            ///< the weight of which most leaves the manifold
-  std::string worst_block;             ///< the part of it that does so most; see detail::largest_part
+  std::string worst_block;             ///< where: "W_KQ.1.0, query copy x, key copy 1: token x token part"
   std::string statement;               ///< all of this in words
 };
 

@@ -6,23 +6,18 @@
 /// the number of sequences that the exact one costs.
 
 #include <algorithm>
-#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <lindyn/core/errors.hpp>
-#include <lindyn/manifold/basis.hpp>
 #include <lindyn/model/attention_only.hpp>
-#include <lindyn/model/embedding.hpp>
 #include <lindyn/population/law.hpp>
-#include <lindyn/population/sampling.hpp>
 #include <lindyn/population/sequence_table.hpp>
 #include <lindyn/task/loss.hpp>
 
-namespace lindyn::compare {
-
-namespace detail {
+namespace lindyn::compare::detail {
 
 /// Says how to go on without enumeration.
 [[nodiscard]] inline too_many_error too_many_sequences(const std::string& what, double count, double bound) {
@@ -77,5 +72,4 @@ double enumerated_gradient(const Law& law, const model::attention_only<>& net, s
   return visited;
 }
 
-}  // namespace detail
-}  // namespace lindyn::compare
+}  // namespace lindyn::compare::detail
