@@ -147,7 +147,7 @@ TEST_CASE("whatever the heads, layers, blocks, rings and classes, the basis has 
 }
 
 TEST_CASE("a coordinate stands in its block with rows for the query and columns for the key") {
-  const basis of(2, 1, recall(5, 3, 2));
+  const basis of(2, 1, recall(5, 2, 3));
   const int v = 5, p = 6, d = v + p;
   std::vector<double> coordinates(static_cast<std::size_t>(of.dimension()), 0.0);
   const auto at = [&](const coordinate& which) -> double& {
@@ -167,7 +167,7 @@ TEST_CASE("a coordinate stands in its block with rows for the query and columns 
     for (int j = 0; j < d; ++j) {
       const bool positions = i >= v && j >= v;
       const int query = i - v, key = j - v;
-      const bool previous = positions && query / 2 == key / 2 && query % 2 == (key + 1) % 2;
+      const bool previous = positions && query / 3 == key / 3 && query % 3 == (key + 1) % 3;
       compare(first(i, j), positions ? 2 * ((previous ? 1.0 : 0.0) - 1.0 / p) : 0);
     }
   for (int i = 0; i < 2 * d; ++i)

@@ -98,22 +98,30 @@ TEST_CASE("what the law never draws has probability 0, and another length is ref
   CHECK_THROWS_AS((void)probability(law, {tokens, longer, 1}), lindyn::shape_error);
 }
 
-/// The types are the classes of sequences with the same relations, each once, with their weight and number.
+/// Merging the types by relations gives the weights that merging all sequences gives; returns their number.
 template <class Law>
-void check_types(const Law& law) {
+lindyn::index check_weights(const Law& law) {
   const auto structure = law.structure();
   const auto table = enumerated(law);
   const auto expected = merged(table, structure);
   const relational_types found = enumerate_types(law);
   CHECK(found.sequence_count == static_cast<double>(table.size()));
-  CHECK(found.types.size() == static_cast<lindyn::index>(expected.size()));
   CHECK(std::abs(found.types.total_weight() - 1) < 1e-13);
+  const auto weights = merged(found.types, structure);
+  CHECK(weights.size() == expected.size());
   double difference = 0;
-  for (const auto& [relations, weight] : merged(found.types, structure)) {
+  for (const auto& [relations, weight] : weights) {
     REQUIRE(expected.count(relations) == 1);
     difference = std::max(difference, std::abs(weight - expected.at(relations)));
   }
   CHECK(difference < 1e-13);
+  return static_cast<lindyn::index>(expected.size());
+}
+
+/// Moreover, no two types have the same relations.
+template <class Law>
+void check_types(const Law& law) {
+  CHECK(enumerate_types(law).types.size() == check_weights(law));
 }
 
 TEST_CASE("relational types are what merging the enumeration by relations gives") {
@@ -143,6 +151,29 @@ TEST_CASE("distinct tokens have one type for each query, whatever the vocabulary
   for (int draw = 0; draw < 4; ++draw) count *= 8 - draw;
   for (int slot = 0; slot < 3; ++slot) count *= 4 - slot;
   CHECK(enumerate_types(recall_in_slots({2, 8, 2}, 4)).sequence_count == count * 8);
+}
+
+/// Four tokens drawn independently of each other, so that they may be equal.
+struct with_replacement {
+  lindyn::symmetry::structure tokens;
+  [[nodiscard]] process_sizes sizes() const { return {tokens.size(), 1, 4}; }
+  [[nodiscard]] lindyn::symmetry::stream_structure structure() const {
+    return lindyn::symmetry::product(tokens, one_place().structure());
+  }
+  template <class Choices>
+  int operator()(Choices& choose, std::span<int> drawn, std::span<int> positions) const {
+    one_place()(choose, positions);
+    for (int place = 0; place < 4; ++place)
+      drawn[static_cast<std::size_t>(place)] = choose.token(place, choose.tokens());
+    return drawn[static_cast<std::size_t>(choose.among(4))];
+  }
+};
+
+TEST_CASE("equal tokens are a relation too") {
+  check_weights(with_replacement{lindyn::symmetry::full_symmetric(6)});
+  check_weights(with_replacement{lindyn::symmetry::matching(6)});
+  // the partitions of four places (Bell's number), with four answers, some of them equal
+  CHECK(enumerate_types(with_replacement{lindyn::symmetry::full_symmetric(6)}).types.size() == 15 * 4);
 }
 
 TEST_CASE("too many types are refused with their bound") {

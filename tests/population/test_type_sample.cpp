@@ -153,24 +153,26 @@ TEST_CASE("over many samples the estimate is unbiased and its standard error is 
   }
 }
 
-TEST_CASE("strata of fewer than two contexts are pooled with the next") {
-  const recall_law<stored> law{{.pairs = 16, .vocabulary = 64, .within_class = 0.1}};
-  const type_sample sample = sample_types(law, 40, 1);
-  CHECK(sample.strata.size() < 8);
-  CHECK(sample.strata.front().fewest == 0);
-  CHECK(sample.strata.back().most == 16);
-  double total = 0;
-  int next = 0;
-  index contexts = 0;
-  for (const stratum& part : sample.strata) {
-    CHECK(part.fewest == next);
-    CHECK(part.contexts >= 2);
-    next = part.most + 1;
-    total += part.weight;
-    contexts += part.contexts;
+TEST_CASE("strata of fewer than two contexts are pooled with the next, the last ones with those before") {
+  for (const double within_class : {0.1, 0.9}) {
+    const recall_law<stored> law{{.pairs = 16, .vocabulary = 64, .within_class = within_class}};
+    const type_sample sample = sample_types(law, 40, 1);
+    CHECK(sample.strata.size() > 3);
+    CHECK(sample.strata.size() < 8);
+    CHECK(sample.strata.back().most == 16);
+    double total = 0;
+    int next = 0;
+    index contexts = 0;
+    for (const stratum& part : sample.strata) {
+      CHECK(part.fewest == next);
+      CHECK(part.contexts >= 2);
+      next = part.most + 1;
+      total += part.weight;
+      contexts += part.contexts;
+    }
+    CHECK(std::abs(total - 1) < 1e-14);
+    CHECK(contexts == 40);
   }
-  CHECK(std::abs(total - 1) < 1e-14);
-  CHECK(contexts == 40);
 }
 
 TEST_CASE("a sample is a function of the law, the number of contexts and the seed") {
