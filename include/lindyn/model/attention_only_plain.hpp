@@ -6,6 +6,7 @@
 /// It is slow and stays for ever, as the oracle that the fast `attention_only` is tested against.
 
 #include <cmath>
+#include <concepts>
 #include <span>
 #include <vector>
 
@@ -33,6 +34,8 @@ namespace lindyn::model {
 ///     dS_lh  = A_lh * (dA_lh - rowsum(A_lh * dA_lh))                     * entry by entry
 ///     dW_lh  = X_l' dS_lh X_l
 ///     dX_l   = dX_{l+1}[0] + sum_h A_lh' dX_{l+1}[h] + dS_lh X_l W_lh' + dS_lh' X_l W_lh
+/// \tparam Real  of the matrices; a parameter lest everyone who includes this compiles it
+template <std::floating_point Real = double>
 class attention_only_plain {
 public:
   explicit attention_only_plain(const attention_shape& shape) : shape_(shape), table_(attention_parameters(shape)) {}
@@ -41,7 +44,7 @@ public:
   [[nodiscard]] const parameter_table& parameters() const noexcept { return table_; }
 
   /// sum_b weight_b loss_b.
-  [[nodiscard]] double loss(std::span<const double> weights, const task::batch_view& batch, task::loss kind) const {
+  [[nodiscard]] double loss(std::span<const Real> weights, const task::batch_view& batch, task::loss kind) const {
     require_arguments(weights, batch);
     double total = 0;
     for (index place = 0; place < batch.count(); ++place) {
@@ -52,8 +55,8 @@ public:
   }
 
   /// The loss; `gradient`, laid out as the weights, becomes its derivative.
-  double loss_and_gradient(std::span<const double> weights, const task::batch_view& batch, task::loss kind,
-                           std::span<double> gradient) const {
+  double loss_and_gradient(std::span<const Real> weights, const task::batch_view& batch, task::loss kind,
+                           std::span<Real> gradient) const {
     require_arguments(weights, batch);
     require_extent("gradient.size()", gradient.size(), table_.size());
     std::ranges::fill(gradient, 0.0);
@@ -68,7 +71,7 @@ public:
   }
 
   /// count x V logits, row-major.
-  [[nodiscard]] std::vector<double> logits(std::span<const double> weights, const task::batch_view& batch) const {
+  [[nodiscard]] std::vector<double> logits(std::span<const Real> weights, const task::batch_view& batch) const {
     require_arguments(weights, batch);
     std::vector<double> result;
     for (index place = 0; place < batch.count(); ++place) {
@@ -79,7 +82,7 @@ public:
   }
 
   /// For every layer the count x H x n x n attention (query, key), row-major, zero at keys that aren't visible.
-  [[nodiscard]] std::vector<std::vector<double>> attention(std::span<const double> weights,
+  [[nodiscard]] std::vector<std::vector<double>> attention(std::span<const Real> weights,
                                                            const task::batch_view& batch) const {
     require_arguments(weights, batch);
     std::vector<std::vector<double>> result(static_cast<std::size_t>(shape_.layers));
@@ -93,8 +96,8 @@ public:
   }
 
 private:
-  using matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  using vector = Eigen::VectorXd;
+  using matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  using vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
 
   /// What a sequence's forward pass leaves behind.
   struct trace {
@@ -107,7 +110,7 @@ private:
     vector slope;  // d loss / d logits
   };
 
-  void require_arguments(std::span<const double> weights, const task::batch_view& batch) const {
+  void require_arguments(std::span<const Real> weights, const task::batch_view& batch) const {
     require_weights(table_, weights);
     require_batch(shape_, batch);
   }
@@ -120,7 +123,7 @@ private:
     return Eigen::Map<target>(view.data, view.rows, view.columns);
   }
 
-  [[nodiscard]] trace forward(std::span<const double> weights, const task::sequence& sequence) const {
+  [[nodiscard]] trace forward(std::span<const Real> weights, const task::sequence& sequence) const {
     const auto n = static_cast<index>(sequence.tokens.size());
     trace run;
     matrix input = matrix::Zero(n, shape_.input_width());
@@ -144,8 +147,8 @@ private:
     return run;
   }
 
-  void backward(std::span<const double> weights, const trace& run, const vector& slope,
-                std::span<double> gradient) const {
+  void backward(std::span<const Real> weights, const trace& run, const vector& slope,
+                std::span<Real> gradient) const {
     const matrix& last = run.streams.back();
     weight(gradient, shape_.layers, 0) += slope * last.row(last.rows() - 1);
     matrix above = matrix::Zero(last.rows(), last.cols());

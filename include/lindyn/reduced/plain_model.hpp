@@ -5,8 +5,9 @@
 /// The relational loss written down directly: one sequence at a time, dense, with centred relations. The oracle of
 /// relational_model, and the model for symmetries with several orbits.
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
+#include <concepts>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,8 @@ namespace lindyn::reduced {
 /// Per sequence of n places, with R^S the n x n centred relations and X_a = P^a: scores of layer l, head h are
 /// sum_abS theta_abS X_a R^S X_b', A is their causal softmax, the copies X become [X, A_1 X, .., A_H X], and the logits
 /// are z_v = sum_bS c_bS sum_j X_b(last, j) S(v, t_j). Time O(sequences x copies^2 x n^3).
+/// \tparam Scalar  of the matrices; a parameter lest everyone who includes this compiles it
+template <std::floating_point Scalar = double>
 class plain_model {
 public:
   /// Throws argument_error for no sequences, or tokens, positions or answers that the basis doesn't have.
@@ -51,7 +54,8 @@ public:
   }
 
 private:
-  using matrix = Eigen::MatrixXd;
+  using matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
+  using vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
 
   /// Centred selection s between row points and column points.
   static matrix relation(const manifold::selection_set& set, int s, std::span<const int> rows,
@@ -95,12 +99,12 @@ private:
         for (int b = 0; b < copies; ++b) x.push_back(attention.back() * x[at(b)]);
       }
     }
-    Eigen::VectorXd logits = Eigen::VectorXd::Zero(basis_.tokens().size());
+    vector logits = vector::Zero(basis_.tokens().size());
     for (std::size_t b = 0; b < x.size(); ++b)
       logits += combined(readouts, c.subspan(at(layout.readout(static_cast<int>(b))))) * x[b].row(n - 1).transpose();
 
     // The loss, and its derivative by the logits.
-    Eigen::VectorXd dlogits = logits;
+    vector dlogits = logits;
     double loss = 0;
     if (loss_ == task::loss::cross_entropy) {
       const double largest = logits.maxCoeff();
@@ -119,7 +123,7 @@ private:
     for (std::size_t b = 0; b < x.size(); ++b) {
       const index place = layout.readout(static_cast<int>(b));
       for (std::size_t s = 0; s < readouts.size(); ++s) {
-        const Eigen::VectorXd weight = readouts[s].transpose() * dlogits;
+        const vector weight = readouts[s].transpose() * dlogits;
         dc[at(place) + s] += weight.dot(x[b].row(n - 1));
         dx[b].row(n - 1) += c[at(place) + s] * weight.transpose();
       }
@@ -134,7 +138,7 @@ private:
           da += dcopy * x[at(b)].transpose();
           dx[at(b)] += a_matrix.transpose() * dcopy;
         }
-        const Eigen::VectorXd mean = a_matrix.cwiseProduct(da).rowwise().sum();
+        const vector mean = a_matrix.cwiseProduct(da).rowwise().sum();
         const matrix dscores = a_matrix.cwiseProduct(da.colwise() - mean);
         for (int a = 0; a < copies; ++a)
           for (int b = 0; b < copies; ++b) {
