@@ -189,4 +189,16 @@ template <class Net, population::data_law Law>
   return result;
 }
 
+/// The same for a compile-time manifold, a law with few relational types and a start on the manifold:
+/// `compare::along<imir>(law, start, {.training = {.steps = 10'000, .batch = 512}})`.
+template <class Imir, population::data_law Law>
+[[nodiscard]] comparison along(const Law& law, const typename Imir::coordinates& start, const along_options& options) {
+  using net = typename Imir::net;
+  reduced::relational_model model(Imir::basis(law), population::enumerate_types(law).types, options.training.loss);
+  const std::vector<double> embedded = model.basis().embed(start);
+  std::vector<typename net::scalar> weights;
+  for (const double weight : embedded) weights.push_back(static_cast<typename net::scalar>(weight));
+  return along(model, net(model.basis().shape()), law, std::span(weights), options);
+}
+
 }  // namespace lindyn::compare

@@ -136,6 +136,12 @@ public:
     add_query(sequence, entries_[found->second], std::move(slots));
   }
 
+  /// Merges nothing that follows with anything so far; returns the number of contexts so far.
+  std::size_t separate() {
+    places_.clear();
+    return entries_.size();
+  }
+
   [[nodiscard]] relation_plan finish() && {
     relation_plan plan;
     plan.kinds.resize(kinds_.size());
