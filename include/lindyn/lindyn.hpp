@@ -50,6 +50,7 @@
 #include <lindyn/reduced/relational_model.hpp>
 #include <lindyn/reduced/relational_plan.hpp>
 #include <lindyn/reduced/row_block.hpp>
+#include <lindyn/reduced/sampled_loss.hpp>
 #include <lindyn/reduced/trunk_attention.hpp>
 #include <lindyn/symmetry/closed_forms.hpp>
 #include <lindyn/symmetry/disjoint_sets.hpp>
