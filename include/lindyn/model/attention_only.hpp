@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include <lindyn/core/parallel.hpp>

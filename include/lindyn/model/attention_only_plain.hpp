@@ -5,9 +5,12 @@
 /// The attention-only network written down as it is defined: dense streams, one sequence after the other, in double.
 /// It is slow and stays for ever, as the oracle that the fast `attention_only` is tested against.
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -147,8 +150,7 @@ private:
     return run;
   }
 
-  void backward(std::span<const Real> weights, const trace& run, const vector& slope,
-                std::span<Real> gradient) const {
+  void backward(std::span<const Real> weights, const trace& run, const vector& slope, std::span<Real> gradient) const {
     const matrix& last = run.streams.back();
     weight(gradient, shape_.layers, 0) += slope * last.row(last.rows() - 1);
     matrix above = matrix::Zero(last.rows(), last.cols());

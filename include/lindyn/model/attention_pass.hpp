@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 
 #include <lindyn/core/parameter_table.hpp>
 #include <lindyn/core/sizes.hpp>
@@ -54,9 +53,8 @@ public:
     width_ = shape.input_width();
     copies_ = copies(below_, heads_);
     state_size_ = layout();
-    constexpr index cache = 3 << 19;  // bytes that a block's state should stay within, of a second-level cache
-    const index rows = cache / (state_size_ * static_cast<index>(sizeof(entry))) * lane_count;
-    groups_ = (std::clamp<index>(rows, 32, 128) + lane_count - 1) / lane_count;
+    constexpr index memory = 1 << 25;  // bytes that a block's state should stay within; 128 rows feed the products well
+    groups_ = std::clamp<index>(memory / (state_size_ * static_cast<index>(sizeof(entry))), 1, 128 / lane_count);
     state_memory_.reserve(groups_ * state_size_);
     const index inner = below_ > 0 ? reach(below_ - 1) : 1;
     scratch_memory_.reserve(std::max(inner * inner * n_ * n_, copies_ * n_ + index{shape.vocabulary}));
@@ -84,14 +82,13 @@ public:
     logit_memory_.reserve(rows_entries(shape_.vocabulary));
     auto stream = rows(stream_memory_, readout_width());
     stream.set_zero();
+    for (index row = 0; row < stream.rows; ++row) {
+      stream.row(row)[query_token(row)] = 1;
+      stream.row(row)[shape_.vocabulary + query_position(row)] = 1;
+    }
     for (index group = 0; group < used_groups_; ++group) {
       entry* const path = path_of(group);
       push(group, path, true);
-      for (index lane = 0; lane < lane_count; ++lane) {
-        Scalar* const row = stream.row(group * lane_count + lane);
-        row[query_token(group, lane)] = 1;
-        row[shape_.vocabulary + query_position(group, lane)] = 1;
-      }
       for (index copy = 1; copy < copies_; ++copy)
         to_input(group, path + copy * n_, stream.data + copy * width_, readout_width());
     }
@@ -99,9 +96,8 @@ public:
       auto query = queries(head);
       const auto w = weight(below_, head);
       for (index row = 0; row < query.rows; ++row) {
-        std::copy_n(w.row(query_token(row / lane_count, row % lane_count)), w.columns, query.row(row));
-        add_entries(query.row(row), w.row(shape_.vocabulary + query_position(row / lane_count, row % lane_count)),
-                    w.columns);
+        std::copy_n(w.row(query_token(row)), w.columns, query.row(row));
+        add_entries(query.row(row), w.row(shape_.vocabulary + query_position(row)), w.columns);
       }
       products::add(query, stream.middle_columns(width_, hidden()), w.rows_from(width_));
       for (index group = 0; group < used_groups_; ++group) {
@@ -173,9 +169,8 @@ public:
       const auto d_query = queries(head);
       auto d_weight = weight_gradient(below_, head);
       for (index row = 0; row < end_ - begin_; ++row) {
-        add_entries(d_weight.row(query_token(row / lane_count, row % lane_count)), d_query.row(row), d_query.columns);
-        add_entries(d_weight.row(shape_.vocabulary + query_position(row / lane_count, row % lane_count)),
-                    d_query.row(row), d_query.columns);
+        add_entries(d_weight.row(query_token(row)), d_query.row(row), d_query.columns);
+        add_entries(d_weight.row(shape_.vocabulary + query_position(row)), d_query.row(row), d_query.columns);
       }
       products::add_left_transposed(d_weight.rows_from(width_), stream.middle_columns(width_, hidden()), d_query);
       products::add_right_transposed(slope.middle_columns(width_, hidden()), d_query,
@@ -251,8 +246,12 @@ private:
   [[nodiscard]] const int* positions(index group, index lane) const noexcept {
     return batch_->positions.data + sequence(group, lane) * n_;
   }
-  [[nodiscard]] index query_token(index group, index lane) const noexcept { return tokens(group, lane)[n_ - 1]; }
-  [[nodiscard]] index query_position(index group, index lane) const noexcept { return positions(group, lane)[n_ - 1]; }
+  [[nodiscard]] index query_token(index row) const noexcept {
+    return tokens(row / lane_count, row % lane_count)[n_ - 1];
+  }
+  [[nodiscard]] index query_position(index row) const noexcept {
+    return positions(row / lane_count, row % lane_count)[n_ - 1];
+  }
 
   [[nodiscard]] static Scalar* scalars(lane_memory<Scalar>& memory) { return reinterpret_cast<Scalar*>(memory.data()); }
   [[nodiscard]] static Scalar& lane_of(entry* entries, index place, index lane) {
@@ -284,8 +283,9 @@ private:
       const int *token = tokens(group, lane), *position = positions(group, lane);
       const Scalar* value = reinterpret_cast<const Scalar*>(v) + lane;
       for (index j = 0; j < n_; ++j, value += lane_count) {
-        row[token[j]] += *value;
-        position_row[position[j]] += *value;
+        const Scalar share = *value;
+        row[token[j]] += share;
+        position_row[position[j]] += share;
       }
     }
   }
@@ -326,10 +326,11 @@ private:
         Scalar* const by_position = w + (vocabulary + position[i]) * stride;
         const Scalar* value = reinterpret_cast<const Scalar*>(relation + i * n_) + lane;
         for (index j = 0; j < end; ++j, value += lane_count) {
-          by_token[token[j]] += *value;
-          by_token[vocabulary + position[j]] += *value;
-          by_position[token[j]] += *value;
-          by_position[vocabulary + position[j]] += *value;
+          const Scalar slope = *value;
+          by_token[token[j]] += slope;
+          by_token[vocabulary + position[j]] += slope;
+          by_position[token[j]] += slope;
+          by_position[vocabulary + position[j]] += slope;
         }
       }
     }

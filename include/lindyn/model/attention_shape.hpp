@@ -8,6 +8,7 @@
 #include <cmath>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parameter_table.hpp>

@@ -6,6 +6,7 @@
 /// product keeps Eigen's share of the compile time small.
 
 #include <algorithm>
+#include <type_traits>
 
 #include <Eigen/Core>
 
