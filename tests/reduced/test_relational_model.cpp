@@ -7,13 +7,13 @@
 #include <vector>
 
 #include <lindyn/manifold/basis.hpp>
-#include <lindyn/model/attention_only.hpp>
 #include <lindyn/population/law.hpp>
 #include <lindyn/population/listed_law.hpp>
 #include <lindyn/reduced/plain_model.hpp>
 #include <lindyn/reduced/relational_model.hpp>
 
 #include "../compare/confinement_laws.hpp"
+#include "relational_checks.hpp"
 #include "values.hpp"
 
 namespace {
@@ -23,33 +23,6 @@ using lindyn::index;  // POSIX has a function of this name
 using reduced::plain_model;
 using reduced::relational_model;
 using task::loss;
-
-constexpr loss both_losses[] = {loss::cross_entropy, loss::squared_error};
-
-/// Loss and gradient of the relational model are those of the plain one.
-template <class Sequences>
-void check_against_plain(const manifold::basis& basis, const Sequences& sequences,
-                         const std::vector<double>& coordinates, loss kind, double tolerance = 1e-13) {
-  relational_model model(basis, sequences, kind);
-  const plain_model plain(basis, sequences, kind);
-  std::vector<double> gradient(coordinates.size(), 7), expected(coordinates.size());
-  const double value = model.loss_and_gradient(coordinates, gradient);
-  const double expected_value = plain.loss_and_gradient(coordinates, expected);
-  CHECK(std::abs(value - expected_value) <= tolerance * std::abs(expected_value));
-  CHECK(relative_difference(gradient, expected) <= tolerance);
-  // The loss alone takes the same way: the same bits.
-  CHECK(model.loss(coordinates) == value);
-}
-
-template <class Law>
-void check_law(const Law& law, int layers, int heads) {
-  CAPTURE(layers);
-  CAPTURE(heads);
-  const manifold::basis basis(layers, heads, law.structure());
-  const auto coordinates = normal_numbers(basis.dimension(), 1, 0.5);
-  for (const loss kind : both_losses)
-    check_against_plain(basis, population::enumerate_types(law).types, coordinates, kind);
-}
 
 TEST_CASE("the relational model is the plain one, for recall on slots and on a ring") {
   for (const auto& [layers, heads] : {std::pair(1, 1), {1, 3}, {2, 1}, {2, 2}, {2, 3}, {3, 1}, {3, 2}, {4, 1}}) {
@@ -136,36 +109,6 @@ TEST_CASE("selected orbitals alone don't say which tokens are one: the coinciden
     check_against_plain(basis, random_sequences(6, 200, 3, vocabulary, 5), normal_numbers(basis.dimension(), 5, 0.7),
                         kind);
   }
-}
-
-/// Sequences of the law, its types and the full network agree in loss and gradient.
-template <class Law>
-void check_against_network(const Law& law, int layers, int heads, loss kind) {
-  CAPTURE(layers);
-  CAPTURE(heads);
-  const manifold::basis basis(layers, heads, law.structure());
-  const auto coordinates = normal_numbers(basis.dimension(), 8, 0.4);
-  const auto sequences = all_sequences(law);
-  const model::attention_only<> net(basis.shape());
-  std::vector<double> full(static_cast<std::size_t>(basis.parameters().size())), expected(coordinates.size());
-  const double expected_loss = net.loss_and_gradient(basis.embed(coordinates), sequences, kind, full);
-  basis.inner_products(full, expected);
-
-  relational_model model(basis, population::enumerate_types(law).types, kind);
-  std::vector<double> gradient(coordinates.size());
-  const double value = model.loss_and_gradient(coordinates, gradient);
-  CHECK(std::abs(value - expected_loss) <= 1e-12 * expected_loss);
-  CHECK(relative_difference(gradient, expected) <= 1e-10);
-
-  std::vector<double> velocity(coordinates.size());
-  CHECK(model.velocity(coordinates, velocity) == value);
-  for (double& entry : velocity) entry = -entry;
-  CHECK(relative_difference(velocity, basis.project(full).coordinates) <= 1e-10);
-
-  relational_model merged(basis, sequences, kind);
-  CHECK(merged.plan().types() == model.plan().types());
-  CHECK(merged.plan().contexts.size() == model.plan().contexts.size());
-  CHECK(std::abs(merged.loss(coordinates) - value) <= 1e-12 * value);
 }
 
 TEST_CASE("loss, gradient and velocity are the full network's, over all sequences") {

@@ -151,7 +151,7 @@ public:
         if (context.queries.empty() || context.queries.back().count == lanes::count) {
           context.queries.emplace_back();
         }
-        append(context.queries.back(), asked, weight);
+        append(context.queries.back(), asked, weight.sum + weight.lost);
       }
       context.others = tokens_.size() - context.slots;
       plan.longest_trunk = std::max(plan.longest_trunk, context.trunk);
@@ -168,9 +168,18 @@ private:
     int self = -1, answer = 0;
     friend auto operator<=>(const query&, const query&) = default;
   };
+  /// A sum of weights, compensated (Neumaier), so that millions of small ones merge without loss.
+  struct weight_sum {
+    double sum = 0, lost = 0;
+    void operator+=(double weight) noexcept {
+      const double next = sum + weight;
+      lost += sum >= weight ? (sum - next) + weight : (weight - next) + sum;
+      sum = next;
+    }
+  };
   struct entry {
     relation_context context;
-    std::map<query, double> queries;  // with their weights
+    std::map<query, weight_sum> queries;
   };
 
   void require_valid(const task::sequence& sequence) const {
