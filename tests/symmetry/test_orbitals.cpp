@@ -183,8 +183,8 @@ TEST_CASE("a directed matching has an identity on each side and a relation in ea
   REQUIRE(table.orbital_count() == 4);
   CHECK(table.name(table.orbital(0, 0)) == "I0");
   CHECK(table.name(table.orbital(1, 1)) == "I1");
-  CHECK(table.name(table.orbital(0, 1)) == "R1");
-  CHECK(table.name(table.orbital(1, 0)) == "R2");
+  CHECK(table.name(table.orbital(0, 1)) == "R2");
+  CHECK(table.name(table.orbital(1, 0)) == "R1");
   CHECK(table.block(table.orbital(0, 1)) == std::pair(0, 1));
   CHECK(table.block(table.orbital(1, 0)) == std::pair(1, 0));
 }

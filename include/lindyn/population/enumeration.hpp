@@ -234,7 +234,8 @@ struct relational_types {
 
 /// The relational types of the law under a group: sequences that a group element carries into each other count as one.
 /// On the manifold all sequences of a type have the same loss, so that the population average is a sum over types.
-/// \param tokens,positions  the group's structure (full symmetric, matching, cyclic or slot-phase)
+/// \param tokens,positions  the group's structure (full symmetric, matching, cyclic, slot-phase or trivial;
+///                          argument_error for others, of which relations don't tell the types)
 /// Throws too_many_error beyond `bound` types.
 template <process Process>
 [[nodiscard]] relational_types enumerate_types(const Process& draw, const symmetry::structure& tokens,
@@ -242,6 +243,11 @@ template <process Process>
   const process_sizes sizes = draw.sizes();
   require_extent("tokens.size()", tokens.size(), sizes.vocabulary);
   require_extent("positions.size()", positions.size(), sizes.positions);
+  for (const symmetry::structure* of : {&tokens, &positions})
+    require(!of->is_table() || of->orbit_count() == of->size(), "structure", "a table of orbitals",
+            "full symmetric, matching, cyclic, slot-phase or trivial: of other groups, relations don't tell the types; "
+            "list the "
+            "sequences in a listed_law instead");
   detail::class_choices choose(sizes, tokens, positions);
   relational_types result{sequence_table(sizes.length)};
   detail::run_all(draw, choose, [&](const task::sequence& sequence, double outcomes) {

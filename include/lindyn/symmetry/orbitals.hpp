@@ -77,9 +77,9 @@ template <orbital_structure Structure>
 /// The orbitals of any permutation group, from its generators: time O(n^2 |generators|), 4 n^2 bytes
 /// (and some 24 bytes an orbital while it is built, which counts for groups of few elements).
 ///
-/// Orbitals are numbered in the order of their first pair, row by row. The remainder of a block is its largest orbital
-/// (of several, the last in that order). The diagonal of an orbit is named "I" ("I0", "I1", .. by orbit if there are
-/// several), the other selected orbitals are "R1", "R2", .. in order.
+/// Orbitals are numbered in the order of their first pair, column by column: those of a rotation are I, M, M^2, .. The
+/// remainder of a block is its largest orbital (of several, the last in that order). The diagonal of an orbit is named
+/// "I" ("I0", "I1", .. by orbit if there are several), the other selected orbitals are "R1", "R2", .. in order.
 class orbital_table {
 public:
   /// Largest number of points: the table then takes 256 MiB.
@@ -135,12 +135,18 @@ private:
   /// Turns the labels of all orbitals into indices of the selected ones, -1 for remainders.
   void select() {
     std::vector<orbital_entry> all;
-    for (int i = 0; i < size_; ++i)
-      for (int j = 0; j < size_; ++j) {
-        const auto label = static_cast<std::size_t>(orbital(i, j));
-        if (label == all.size()) all.push_back({{orbit(i), orbit(j)}, 0});
-        ++all[label].pairs;
+    std::vector<int> number(static_cast<std::size_t>(std::ranges::max(labels_)) + 1,
+                            -1);  // of the orbital with a label
+    for (int j = 0; j < size_; ++j)
+      for (int i = 0; i < size_; ++i) {
+        int& mine = number[static_cast<std::size_t>(orbital(i, j))];
+        if (mine < 0) {
+          mine = static_cast<int>(all.size());
+          all.push_back({{orbit(i), orbit(j)}, 0});
+        }
+        ++all[static_cast<std::size_t>(mine)].pairs;
       }
+    for (int& label : labels_) label = number[static_cast<std::size_t>(label)];
     const auto orbits = orbit_sizes_.size();
     std::vector<int> remainder(orbits * orbits, -1);
     for (std::size_t label = 0; label < all.size(); ++label) {
@@ -157,8 +163,7 @@ private:
         selected_.push_back(all[label]);
       }
     for (int& label : labels_) label = selection[static_cast<std::size_t>(label)];
-    for (int i = 0; i < size_;
-         ++i)  // an orbit's first point comes after those of all earlier orbits, so this is sorted
+    for (int i = 0; i < size_; ++i)  // an orbit's first point comes after those of all earlier orbits: this is sorted
       if (const int s = orbital(i, i); s >= 0 && (diagonals_.empty() || s > diagonals_.back())) diagonals_.push_back(s);
   }
 

@@ -39,6 +39,10 @@ public:
         held_);
   }
 
+  /// Whether this is a table rather than a closed form.
+  [[nodiscard]] bool is_table() const noexcept {
+    return std::holds_alternative<std::shared_ptr<const orbital_table>>(held_);
+  }
   [[nodiscard]] int size() const {
     return visit([](const auto& group) { return group.size(); });
   }

@@ -55,7 +55,7 @@ inline void require_valid(const batch_view& batch, int vocabulary, int positions
   if (!batch.weights.empty()) require_extent("batch.weights.size()", batch.weights.size(), batch.count());
   const auto in_range = [](std::string_view argument, auto values, int size) {
     for (const int value : values)
-      require(value >= 0 && value < size, argument, value, "in [0, " + std::to_string(size) + ")");
+      if (value < 0 || value >= size) require(false, argument, value, "in [0, " + std::to_string(size) + ")");
   };
   in_range("batch.tokens", batch.tokens, vocabulary);
   in_range("batch.positions", batch.positions, positions);
