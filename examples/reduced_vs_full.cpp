@@ -13,6 +13,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <unistd.h>
@@ -198,19 +199,24 @@ void write_trajectory(const std::filesystem::path& path, const manifold::basis& 
   csv.commit();
 }
 
+/// The coordinates that move most along the flow, at most `count`.
+std::vector<std::size_t> most_moved(const compare::comparison& c, std::size_t count) {
+  std::vector<double> moved(c.records.front().flow.size());
+  for (const compare::along_record& point : c.records)
+    for (std::size_t i = 0; i < moved.size(); ++i)
+      moved[i] = std::max(moved[i], std::abs(point.flow[i] - c.records.front().flow[i]));
+  std::vector<std::size_t> places(moved.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::ranges::stable_sort(places, std::greater{}, [&](std::size_t i) { return moved[i]; });
+  places.resize(std::min(places.size(), count));
+  return places;
+}
+
 /// trajectory.png and .svg: loss above, the coordinates that move most below; full as points over reduced as lines.
 bool draw_trajectory(const std::filesystem::path& folder, const manifold::basis& basis, const compare::comparison& c,
                      const std::string& title) {
   const auto dimension = static_cast<std::size_t>(basis.dimension());
-  std::vector<double> moved(dimension);
-  for (const compare::along_record& point : c.records)
-    for (std::size_t i = 0; i < dimension; ++i)
-      moved[i] = std::max(moved[i], std::abs(point.flow[i] - c.records.front().flow[i]));
-  std::vector<std::size_t> shown(dimension);
-  std::iota(shown.begin(), shown.end(), std::size_t{0});
-  std::ranges::stable_sort(shown, std::greater{}, [&](std::size_t i) { return moved[i]; });
-  shown.resize(std::min<std::size_t>(shown.size(), 7));
-
+  const std::vector<std::size_t> shown = most_moved(c, 7);
   const std::vector<std::string> colours{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555"};
   const std::string every = std::to_string(std::max<std::size_t>(1, c.records.size() / 50));
   const std::string data = examples::quoted((folder / "trajectory.csv").string());
@@ -218,7 +224,7 @@ bool draw_trajectory(const std::filesystem::path& folder, const manifold::basis&
   const auto number = [](double value) { return lindyn::detail::to_text(value); };
 
   std::string body = "set datafile separator ','\nset key noenhanced\n";
-  body += "set multiplot layout 2,1 title " + examples::quoted(title) + " noenhanced\n";
+  body += "set multiplot layout 2,1 title \"" + title + "\" noenhanced\n";
   body += "set lmargin 10\nset rmargin 26\nset tics nomirror\nset border 3\nset key outside right top Left reverse\n";
   body +=
       "set format x '%.0f'\nset xlabel 'training step'\nset xrange [0:" + std::to_string(c.records.back().step) + "]\n";
@@ -232,7 +238,8 @@ bool draw_trajectory(const std::filesystem::path& folder, const manifold::basis&
             ", graph 0.95 offset 0.7,0 textcolor rgb '#777777'\n";
   body += "plot " + data +
           " skip 1 using 1:4 with lines linewidth 2 linecolor rgb '#000000' title 'reduced', '' skip 1 every " + every +
-          " using 1:3 with points pointtype 6 pointsize 0.8 linecolor rgb '#D55E00' title 'full', NaN with lines "
+          " using 1:3 with points pointtype 6 pointsize 1.2 linewidth 1.5 linecolor rgb '#D55E00' title 'full', NaN "
+          "with lines "
           "dashtype 2 linecolor rgb '#999999' title 'emergence loss'\n";
   body += "unset arrow 1\nunset label 1\nset yrange [*:*]\nset ylabel 'coordinate on the manifold'\nplot ";
   for (std::size_t k = 0; k < shown.size(); ++k) {
@@ -240,78 +247,56 @@ bool draw_trajectory(const std::filesystem::path& folder, const manifold::basis&
     const std::string colour = " linecolor rgb '" + colours[k] + "'";
     body += (k > 0 ? ", " : "") + data + " skip 1 using 1:" + column(6 + dimension + i) + " with lines linewidth 2" +
             colour + " title " + examples::quoted(basis.label(static_cast<lindyn::index>(i))) + ", '' skip 1 every " +
-            every + " using 1:" + column(6 + i) + " with points pointtype 6 pointsize 0.8" + colour + " notitle";
+            every + " using 1:" + column(6 + i) + " with points pointtype 6 pointsize 1.2 linewidth 1.5" + colour +
+            " notitle";
   }
   body += "\nunset multiplot\n";
   return examples::draw(folder, "trajectory", body, 900, 700);
 }
 
-void run(options o) {
-  const auto folder = lindyn::io::prepare_output_folder(o.out, o.force);
-  const auto law = examples::make_law(o.law);
-  lindyn::require(o.layers >= 1 && o.layers <= 6, "layers", o.layers, "in [1, 6]");
-  lindyn::require(o.heads >= 1 && o.heads <= 8, "heads", o.heads, "in [1, 8]");
-  const manifold::basis basis(o.layers, o.heads, law.structure());
-  std::cout << "full network      " << basis.parameters().size() << " weights\n"
-            << "manifold          " << basis.dimension() << " coordinates\n";
-
-  const auto certificate = compare::confinement(
-      basis, law,
-      {.loss = o.scored(), .embedding = o.embedding(), .seed = o.seed, .threads = o.threads, .tell = teller()});
-  std::cout << "gradient          " << certificate.statement << "\n";
-
-  const auto seen = relational_population(law, o.seed);
-  reduced::relational_model reduced_model(basis, seen.sequences, o.scored());
-  const std::vector<double> start = start_weights(basis, o);
-  const std::vector<double> coordinates = basis.project(start).coordinates;
-  std::optional<double> standard_error;
-  if (seen.sample)
-    standard_error = population::estimate_mean(*seen.sample, reduced_model.context_losses(coordinates)).standard_error;
-  const auto [steps, rate] = choose_steps(reduced_model, coordinates, o);
-
-  const compare::along_options along{.training = {.steps = steps,
-                                                  .learning_rate = rate,
-                                                  .batch = o.batch,
-                                                  .seed = o.seed,
-                                                  .loss = o.scored(),
-                                                  .embedding = o.embedding(),
-                                                  .threads = o.threads,
-                                                  .tell = teller()},
-                                     .emergence_loss = o.emergence_loss};
-  const auto c = o.batch == 0 ? train_and_compare<double>(reduced_model, law, start, along)
-                              : train_and_compare<float>(reduced_model, law, start, along);
-  const double speedup = c.seconds_full / c.seconds_reduced;
-
+/// The short table, and what the coordinates that moved most stand for.
+void print(const manifold::basis& basis, const compare::comparison& c, lindyn::index steps, double rate) {
   const auto step_text = [](const std::optional<double>& step) {
     return step ? std::to_string(std::llround(*step)) : std::string("-");
   };
+  const compare::along_record &first = c.records.front(), &last = c.records.back();
   std::printf("\n%-22s%14s%14s\n", "", "full", "reduced");
-  std::printf("%-22s%14.4f%14.4f\n", "loss at the start", c.records.front().loss_full, c.records.front().loss_reduced);
-  std::printf("%-22s%14.4f%14.4f\n", "loss at the end", c.loss_end, c.records.back().loss_reduced);
+  std::printf("%-22s%14.4f%14.4f\n", "loss at the start", first.loss_full, first.loss_reduced);
+  std::printf("%-22s%14.4f%14.4f\n", "loss at the end", last.loss_full, last.loss_reduced);
   std::printf("%-22s%14s%14s\n", "emergence, step", step_text(c.emergence_step_full).c_str(),
               step_text(c.emergence_step_reduced).c_str());
   std::printf("%-22s%14.3g%14.3g\n", "seconds", c.seconds_full, c.seconds_reduced);
+  for (const std::size_t i : most_moved(c, 5)) {
+    const auto place = static_cast<lindyn::index>(i);
+    std::printf("%-22s%14.3f%14.3f  %s\n", basis.label(place).c_str(), last.full[i], last.flow[i],
+                manifold::describe(basis.layout(), basis.layout().at(place)).c_str());
+  }
   std::printf("\n%lld steps at learning rate %.4g; the reduced flow is %.0f times faster.\n",
-              static_cast<long long>(steps), rate, speedup);
+              static_cast<long long>(steps), rate, c.seconds_full / c.seconds_reduced);
   std::printf(
       "Largest difference of a coordinate: %.2g to the discrete map, %.2g to the flow; off the manifold: %.2g.\n",
       c.coordinate_error_map_max, c.coordinate_error_flow_max, c.off_manifold_max);
+}
 
-  write_trajectory(folder / "trajectory.csv", basis, c);
-  const std::string title =
-      (o.law.association ? "Associative recall with stored associations, " : "Associative recall, ") +
-      std::to_string(o.law.pairs) + " blocks of " + std::to_string(o.law.block) + ", " +
-      std::to_string(o.law.vocabulary) + " tokens; " + std::to_string(o.layers) + " layers, " +
-      std::to_string(o.heads) + (o.heads == 1 ? " head" : " heads") + "\\n" +
-      std::to_string(basis.parameters().size()) + " weights (points), " + std::to_string(basis.dimension()) +
-      " coordinates (lines)";
-  const bool drawn = draw_trajectory(folder, basis, c, title);
+/// What the picture's title says of the task and the network; a line break within.
+std::string title_of(const options& o, const manifold::basis& basis) {
+  const auto number = [](auto value) { return std::to_string(value); };
+  return std::string(o.law.association ? "Associative recall with stored associations" : "Associative recall") + ", " +
+         number(o.law.pairs) + " blocks of " + number(o.law.block) + ", " + number(o.law.vocabulary) +
+         " tokens: " + number(o.layers) + (o.layers == 1 ? " layer, " : " layers, ") + number(o.heads) +
+         (o.heads == 1 ? " head" : " heads") + "\\n" + number(basis.parameters().size()) +
+         " weights (points, full network), " + number(basis.dimension()) + " coordinates (lines, reduced dynamics)";
+}
 
+/// summary.json but for the provenance: what was found, then the whole configuration.
+lindyn::io::json summary_of(const options& o, const reduced::relational_model& reduced_model,
+                            const compare::confinement_certificate& certificate, const compare::comparison& c) {
   lindyn::io::json summary;
-  summary["dim_full"] = basis.parameters().size();
-  summary["dim_manifold"] = basis.dimension();
+  summary["dim_full"] = reduced_model.basis().parameters().size();
+  summary["dim_manifold"] = reduced_model.dimension();
   summary["confinement_method"] = compare::name(certificate.method);
   summary["confinement_residual_max"] = or_null(certificate.residual_max);
+  summary["confinement_residual_allowed"] = certificate.tolerance;
   summary["confinement_statement"] = certificate.statement;
   summary["coordinate_error_map_max"] = c.coordinate_error_map_max;
   summary["coordinate_error_flow_max"] = c.coordinate_error_flow_max;
@@ -320,13 +305,11 @@ void run(options o) {
   summary["emergence_step_reduced"] = or_null(c.emergence_step_reduced);
   summary["seconds_full"] = c.seconds_full;
   summary["seconds_reduced"] = c.seconds_reduced;
-  summary["speedup"] = speedup;
+  summary["speedup"] = c.seconds_full / c.seconds_reduced;
   summary["loss_start"] = c.loss_start;
   summary["loss_end"] = c.loss_end;
   summary["relational_types"] = reduced_model.plan().types();
-  summary["relational_types_exact"] = !seen.sample.has_value();
-  summary["loss_start_standard_error"] = or_null(standard_error);
-  summary["t_end"] = static_cast<double>(steps) * rate;
+  summary["t_end"] = c.records.back().t;
   summary["precision"] = o.batch == 0 ? "double" : "float";
   summary["pairs"] = o.law.pairs;
   summary["vocab"] = o.law.vocabulary;
@@ -336,22 +319,76 @@ void run(options o) {
   summary["layers"] = o.layers;
   summary["heads"] = o.heads;
   summary["positions"] = o.law.positions;
-  summary["slots"] = o.law.slots == 0 ? o.law.pairs + 2 : o.law.slots;
-  summary["ring"] = o.law.positions == "ring" ? lindyn::io::json(law.positions().positions()) : lindyn::io::json();
-  summary["steps"] = steps;
-  summary["lr"] = rate;
+  summary["slots"] = o.law.slots;
+  summary["ring"] = o.law.ring;
+  summary["steps"] = *o.steps;
+  summary["lr"] = *o.rate;
   summary["batch"] = o.batch;
   summary["loss"] = o.loss;
   summary["seed"] = o.seed;
   summary["emergence_loss"] = c.emergence_loss;
   summary["start"] = o.start;
   summary["threads"] = o.threads;
-  summary["out"] = folder.string();
+  summary["out"] = o.out.string();
   summary["force"] = o.force;
-  examples::append_provenance(summary);
-  lindyn::io::write_json(folder / "summary.json", summary);
+  return summary;
+}
 
-  std::cout << "\nWritten to " << folder.string() << ": summary.json, trajectory.csv"
+void run(options o) {
+  lindyn::require(o.layers >= 1 && o.layers <= 6, "layers", o.layers, "in [1, 6]");
+  lindyn::require(o.heads >= 1 && o.heads <= 8, "heads", o.heads, "in [1, 8]");
+  if (o.law.slots == 0) o.law.slots = o.law.pairs + 2;
+  if (o.law.ring == 0) o.law.ring = 2 * o.law.slots;
+  const auto law = examples::make_law(o.law);
+  const manifold::basis basis(o.layers, o.heads, law.structure());
+  if (o.batch == 0) (void)lindyn::train::whole_population(law);  // too many sequences are refused before anything else
+  lindyn::io::prepare_output_folder(o.out, o.force);
+  std::cout << "full network      " << basis.parameters().size() << " weights\n"
+            << "manifold          " << basis.dimension() << " coordinates\n";
+
+  const auto certificate = compare::confinement(basis, law,
+                                                {.loss = o.scored(),
+                                                 .embedding = o.embedding(),
+                                                 .seed = o.seed,
+                                                 .batch = 4096,
+                                                 .threads = o.threads,
+                                                 .tell = teller()});
+  std::cout << "gradient          " << certificate.statement << std::endl;
+
+  const auto seen = relational_population(law, o.seed);
+  reduced::relational_model reduced_model(basis, seen.sequences, o.scored());
+  const std::vector<double> start = start_weights(basis, o);
+  const std::vector<double> coordinates = basis.project(start).coordinates;
+  std::tie(o.steps, o.rate) = choose_steps(reduced_model, coordinates, o);
+
+  const compare::along_options along{.training = {.steps = *o.steps,
+                                                  .learning_rate = *o.rate,
+                                                  .batch = o.batch,
+                                                  .seed = o.seed,
+                                                  .loss = o.scored(),
+                                                  .embedding = o.embedding(),
+                                                  .threads = o.threads,
+                                                  .tell = teller()},
+                                     .emergence_loss = o.emergence_loss};
+  const auto c = o.batch == 0 ? train_and_compare<double>(reduced_model, law, start, along)
+                              : train_and_compare<float>(reduced_model, law, start, along);
+  print(basis, c, *o.steps, *o.rate);
+
+  write_trajectory(o.out / "trajectory.csv", basis, c);
+  const bool drawn = draw_trajectory(o.out, basis, c, title_of(o, basis));
+  lindyn::io::json summary = summary_of(o, reduced_model, certificate, c);
+  summary["relational_types_exact"] = !seen.sample.has_value();
+  summary["loss_start_standard_error"] = nullptr;
+  if (seen.sample) {
+    const auto estimate = reduced::sampled_loss(basis, *seen.sample, o.scored())(coordinates);
+    summary["loss_start_standard_error"] = estimate.standard_error;
+    std::printf("The law has too many relational types: %lld contexts were sampled (loss at the start %.4f +- %.4f).\n",
+                static_cast<long long>(seen.sample->contexts()), estimate.mean, estimate.standard_error);
+  }
+  examples::append_provenance(summary);
+  lindyn::io::write_json(o.out / "summary.json", summary);
+
+  std::cout << "\nWritten to " << o.out.string() << ": summary.json, trajectory.csv"
             << (drawn ? ", trajectory.png, trajectory.svg\n" : "\n");
   if (!drawn) std::cout << "No picture was drawn, as gnuplot is missing or failed (Debian: apt install gnuplot-nox).\n";
 }
