@@ -46,6 +46,7 @@
 #include <lindyn/population/type_sample.hpp>
 #include <lindyn/reduced/descent.hpp>
 #include <lindyn/reduced/lanes.hpp>
+#include <lindyn/reduced/manifold_loss.hpp>
 #include <lindyn/reduced/plain_model.hpp>
 #include <lindyn/reduced/relational_model.hpp>
 #include <lindyn/reduced/relational_plan.hpp>

@@ -69,7 +69,7 @@ struct confinement_options {
   double bound = 2'000'000;           ///< enumerate: largest number of sequences
   double few = 200'000;               ///< automatic: sequences that are few enough to enumerate
   int batches = 32;                   ///< sample: independent batches a point
-  index batch = 256;                  ///< sample: sequences of a batch
+  index batch = 2048;                 ///< sample: sequences of a batch
   double deviations = 5;              ///< sample: standard errors within which a leak counts as none
   double compared = 20'000;           ///< symmetry: up to so many sequences are all compared with their images ..
   index samples = 1'000;              ///< .. else so many sampled ones

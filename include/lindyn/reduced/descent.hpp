@@ -4,12 +4,15 @@
 /// \file
 /// The discrete map on the manifold: what gradient descent of the full weights does to the coordinates.
 
+#include <cmath>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <lindyn/core/errors.hpp>
-#include <lindyn/reduced/relational_model.hpp>
+#include <lindyn/core/views.hpp>
+#include <lindyn/reduced/manifold_loss.hpp>
 
 namespace lindyn::reduced {
 
@@ -28,8 +31,9 @@ struct descent_options {
 /// exactly: dL/dW lies on the manifold and has the coordinates G^-1 dL/dc there (derived: <S, dL/dW> = dL/dc, and
 /// coordinates are G^-1 <S, .>). Throws argument_error for bad options, non_finite_error (naming the step) when the
 /// iteration diverges.
-inline std::vector<double> descend(relational_model& model, std::span<const double> start,
-                                   const descent_options& options, const descent_observer& observe = {}) {
+template <manifold_loss Model>
+std::vector<double> descend(Model& model, std::span<const double> start, const descent_options& options,
+                            const descent_observer& observe = {}) {
   require(options.steps >= 0, "steps", options.steps, "not negative");
   require(options.learning_rate > 0 && options.learning_rate <= 1e300, "learning_rate", options.learning_rate,
           "positive and finite");

@@ -10,6 +10,7 @@
 
 #include <lindyn/integrate/flow.hpp>
 #include <lindyn/population/law.hpp>
+#include <lindyn/reduced/manifold_loss.hpp>
 #include <lindyn/reduced/relational_model.hpp>
 
 namespace lindyn::reduced {
@@ -27,8 +28,8 @@ struct flow_options {
 /// `times`; status `event` says that the loss met stop_at_loss, at time t. An event costs no evaluations but the few
 /// that locate it: the loss is a by-product of the gradient. Throws argument_error for bad options, solver_error when
 /// the flow can't go on.
-[[nodiscard]] inline integrate::flow_result flow(relational_model& model, std::span<const double> start,
-                                                 const flow_options& options) {
+template <manifold_loss Model>
+[[nodiscard]] integrate::flow_result flow(Model& model, std::span<const double> start, const flow_options& options) {
   require_extent("start.size()", start.size(), model.dimension());
   const auto velocity = [&](const integrate::state& c, integrate::state& dcdt, double) {
     return model.velocity(c, dcdt);

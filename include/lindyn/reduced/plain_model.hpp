@@ -53,6 +53,14 @@ public:
     return total;
   }
 
+  /// The loss, and dc/dt = -G^-1 dL/dc in `velocity`: gradient flow of the full weights with unit metric.
+  double velocity(std::span<const double> coordinates, std::span<double> velocity) const {
+    const double value = loss_and_gradient(coordinates, velocity);
+    basis_.solve_gram(velocity, velocity);
+    for (double& entry : velocity) entry = -entry;
+    return value;
+  }
+
 private:
   using matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
   using vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
