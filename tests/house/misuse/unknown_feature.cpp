@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+// A task with a feature that there is not.
+// expect: lindyn: the features of associative_recall are: stored_association.
+#include <lindyn/task/associative_recall.hpp>
+
+struct telepathy {};
+constexpr int tokens = lindyn::task::associative_recall<lindyn::block<2>, telepathy>::block;
