@@ -15,6 +15,7 @@
 #include <lindyn/core/progress.hpp>
 #include <lindyn/core/random.hpp>
 #include <lindyn/core/sizes.hpp>
+#include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/integrate/flow_options.hpp>
 #include <lindyn/integrate/step_adjuster.hpp>
@@ -32,7 +33,10 @@
 #include <lindyn/model/attention_pass.hpp>
 #include <lindyn/model/attention_shape.hpp>
 #include <lindyn/model/embedding.hpp>
+#include <lindyn/model/group_state.hpp>
 #include <lindyn/model/lanes.hpp>
+#include <lindyn/model/one_hot_block.hpp>
+#include <lindyn/model/path_products.hpp>
 #include <lindyn/model/strided.hpp>
 #include <lindyn/population/enumeration.hpp>
 #include <lindyn/population/law.hpp>
@@ -46,11 +50,15 @@
 #include <lindyn/population/type_sample.hpp>
 #include <lindyn/reduced/descent.hpp>
 #include <lindyn/reduced/lanes.hpp>
+#include <lindyn/reduced/logit_loss.hpp>
 #include <lindyn/reduced/manifold_loss.hpp>
+#include <lindyn/reduced/pair_scores.hpp>
 #include <lindyn/reduced/plain_model.hpp>
 #include <lindyn/reduced/relational_model.hpp>
+#include <lindyn/reduced/relational_pass.hpp>
 #include <lindyn/reduced/relational_plan.hpp>
 #include <lindyn/reduced/row_block.hpp>
+#include <lindyn/reduced/row_softmax.hpp>
 #include <lindyn/reduced/sampled_loss.hpp>
 #include <lindyn/reduced/trunk_attention.hpp>
 #include <lindyn/symmetry/closed_forms.hpp>

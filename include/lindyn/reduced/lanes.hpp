@@ -7,19 +7,15 @@
 
 #include <Eigen/Core>
 
+#include <lindyn/core/vector_width.hpp>
+
 namespace lindyn::reduced {
 
 /// Eight numbers, one for each of eight rows, in as few of the processor's vectors as they fit (a vector extension of
 /// GCC and Clang; longer vectors than the processor's are slow under GCC 12, hence the parts).
 struct alignas(64) lanes {
   static constexpr int count = 8;
-#if defined(__AVX512F__)
-  using part = double __attribute__((vector_size(64)));
-#elif defined(__AVX__)
-  using part = double __attribute__((vector_size(32)));
-#else
-  using part = double __attribute__((vector_size(16)));
-#endif
+  using part = double __attribute__((vector_size(vector_bytes)));
   static constexpr int parts = static_cast<int>(count * sizeof(double) / sizeof(part));
   part part_of[parts];
 

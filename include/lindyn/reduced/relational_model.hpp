@@ -18,9 +18,8 @@
 #include <lindyn/core/errors.hpp>
 #include <lindyn/manifold/basis.hpp>
 #include <lindyn/reduced/lanes.hpp>
+#include <lindyn/reduced/relational_pass.hpp>
 #include <lindyn/reduced/relational_plan.hpp>
-#include <lindyn/reduced/row_block.hpp>
-#include <lindyn/reduced/trunk_attention.hpp>
 #include <lindyn/task/loss.hpp>
 
 namespace lindyn::reduced {
