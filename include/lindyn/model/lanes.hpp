@@ -12,24 +12,17 @@
 
 #include <Eigen/Core>
 
+#include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 
 namespace lindyn::model::detail {
 
-#if defined(__AVX512F__)
-inline constexpr int simd_bytes = 64;
-#elif defined(__AVX__)
-inline constexpr int simd_bytes = 32;
-#else
-inline constexpr int simd_bytes = 16;
-#endif
-
 /// Vectors of the processor's register width, by the vector extensions that g++ and clang share.
 template <class Scalar>
 struct lanes {
-  static constexpr int count = simd_bytes / static_cast<int>(sizeof(Scalar));
+  static constexpr int count = vector_bytes / static_cast<int>(sizeof(Scalar));
   /// One entry of `count` sequences. A pointer to it may point into an array of scalars.
-  typedef Scalar entry __attribute__((vector_size(simd_bytes), may_alias));
+  typedef Scalar entry __attribute__((vector_size(vector_bytes), may_alias));
   /// An entry as an element of std::vector, which keeps its alignment.
   struct cell {
     entry value;
