@@ -222,7 +222,7 @@ TEST_CASE("sampled leaks agree with the exact ones within their error bars") {
     CHECK(bound == doctest::Approx(std::sqrt(5.0) * sampled.weights[w].standard_error));
     CHECK(std::abs(truth * truth - estimate * estimate) <= bound * bound);
   }
-  CHECK(sampled.sequences == 16 * 256);
+  CHECK(sampled.sequences == 16 * 2048);
 }
 
 TEST_CASE("samples of an invariant law show no leak, and the error bar shrinks with their number") {
