@@ -108,10 +108,17 @@ public:
     });
   }
 
-  /// out = gram() in, or its inverse times in, for count() entries; returns count().
+  /// out = gram() in, or its inverse times in, for count() entries (may be the same array); returns count().
   index transform(const double* in, double* out, bool inverse) const {
-    const Eigen::Map<const Eigen::VectorXd> from(in, count());
-    Eigen::Map<Eigen::VectorXd>(out, count()) = ((inverse ? inverse_ : gram_) * from).eval();
+    for (const orbit_block& block : blocks_) {
+      double sum = 0;
+      for (const int s : block.members) sum += inverse ? in[s] : pairs_[static_cast<std::size_t>(s)] * in[s];
+      const double shift = centring_ == manifold::centring::none ? 0.0 : inverse ? sum / block.rest : -sum / block.area;
+      for (const int s : block.members) {
+        const double pairs = pairs_[static_cast<std::size_t>(s)];
+        out[s] = inverse ? in[s] / pairs + shift : pairs * (in[s] + shift);
+      }
+    }
     return count();
   }
 
@@ -121,24 +128,35 @@ private:
     return static_cast<std::size_t>(row_orbit * structure_.orbit_count() + column_orbit);
   }
 
-  /// In a block of area A the Gram matrix is G = diag(p) - p p' / A with the pair counts p of the selected orbitals,
-  /// and its inverse diag(1 / p) + 1 1' / (A - sum p) (Sherman-Morrison). A - sum p counts the pairs of the remainder
-  /// and of orbitals that aren't selected, so it is positive, and no selection is singular.
+  /// The selections between a row orbit and a column orbit. There the Gram matrix is G = diag(p) - p p' / A with the
+  /// pair counts p and the area A, and its inverse diag(1 / p) + 1 1' / (A - sum p) (Sherman-Morrison). A - sum p
+  /// counts the pairs of the remainder and of orbitals that aren't selected, so it is positive, and no selection is
+  /// singular.
+  struct orbit_block {
+    std::vector<int> members;
+    double area = 0, rest = 0;
+  };
+
   void fill_gram() {
-    gram_.resize(count(), count());
-    inverse_.resize(count(), count());
+    gram_.setZero(count(), count());
+    std::vector<int> place(static_cast<std::size_t>(structure_.orbit_count() * structure_.orbit_count()), -1);
     for (int s = 0; s < count(); ++s) {
       const int orbital = selected_[static_cast<std::size_t>(s)];
       const double pairs = structure_.pairs(orbital), area = symmetry::block_area(structure_, orbital);
       const bool centred = centring_ == manifold::centring::orbit_mean;
+      pairs_.push_back(pairs);
       means_.push_back(centred ? pairs / area : 0.0);
-      double rest = area;
-      for (int t = 0; t < count(); ++t)
-        if (block(t) == block(s)) rest -= structure_.pairs(selected_[static_cast<std::size_t>(t)]);
+      int& number = place[block_index(s)];
+      if (number < 0) {
+        number = static_cast<int>(blocks_.size());
+        blocks_.push_back({{}, area, area});
+      }
+      orbit_block& block = blocks_[static_cast<std::size_t>(number)];
+      block.members.push_back(s);
+      block.rest -= pairs;
       for (int t = 0; t < count(); ++t) {
         const int other = selected_[static_cast<std::size_t>(t)];
         gram_(s, t) = centred ? symmetry::gram(structure_, orbital, other) : (s == t ? pairs : 0.0);
-        inverse_(s, t) = (s == t ? 1 / pairs : 0.0) + (centred && block(t) == block(s) ? 1 / rest : 0.0);
       }
     }
   }
@@ -147,7 +165,9 @@ private:
   std::vector<int> selected_, place_;
   manifold::centring centring_;
   std::vector<double> means_;
-  Eigen::MatrixXd gram_, inverse_;
+  std::vector<double> pairs_;
+  std::vector<orbit_block> blocks_;
+  Eigen::MatrixXd gram_;
 };
 
 }  // namespace lindyn::manifold
