@@ -258,6 +258,7 @@ TEST_CASE("what random weights have off the manifold is orthogonal to it, and th
     of.inner_products(off, products);
     CHECK(std::abs(*std::ranges::max_element(products, {}, [](double x) { return std::abs(x); })) < 1e-12);
     CHECK(found.norm() == doctest::Approx(std::sqrt(product(weights, weights))).epsilon(1e-14));
+    for (std::size_t i = 0; i < off.size(); ++i) CHECK(std::abs(found.off_manifold[i] - off[i]) < 1e-14);
     CHECK(found.off_manifold_norm() == doctest::Approx(std::sqrt(product(off, off))).epsilon(1e-14));
     CHECK(found.energy_share() == doctest::Approx(product(on, on) / product(weights, weights)).epsilon(1e-12));
     CHECK(found.relative_residual() == doctest::Approx(found.off_manifold_norm() / found.norm()).epsilon(1e-14));

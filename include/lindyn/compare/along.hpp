@@ -37,10 +37,10 @@ struct along_options {
 /// One point of the trajectory.
 struct along_record {
   index step = 0;
-  double t = 0;                 ///< step x learning rate
-  double loss_full = 0;         ///< of the full network: exact for batch = 0, else on the evaluation sequences
-  double loss_reduced = 0;      ///< population loss along the flow
-  double off_manifold = 0;      ///< ||off-manifold part of the weights|| / ||weights||
+  double t = 0;                   ///< step x learning rate
+  double loss_full = 0;           ///< of the full network: exact for batch = 0, else on the evaluation sequences
+  double loss_reduced = 0;        ///< population loss along the flow
+  double off_manifold = 0;        ///< ||off-manifold part of the weights|| / ||weights||
   std::vector<double> full{};     ///< coordinates of the full weights' projection
   std::vector<double> flow{};     ///< coordinates of the flow
   std::vector<double> descent{};  ///< coordinates of the discrete map

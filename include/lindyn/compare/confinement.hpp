@@ -142,10 +142,10 @@ private:
                                 tell_("confinement by enumeration", point * count + visited, options_.points * count);
                               });
       if (options_.embedding == model::embedding::centred) centre_(basis_.parameters(), std::span(gradient));
-      std::vector<double> squares = off_manifold(basis_, gradient);
+      const manifold::projection projection = basis_.project(gradient);
+      std::vector<double> squares = projection.off_manifold, norms;
       for (double& entry : squares) entry *= entry;
-      std::vector<double> norms;
-      for (const auto& weight : basis_.project(gradient).weights) norms.push_back(weight.norm);
+      for (const auto& weight : projection.weights) norms.push_back(weight.norm);
       norms = reference_norms(std::move(norms));
       std::vector<weight_leak> leaks;
       for (const parameter& which : basis_.parameters())

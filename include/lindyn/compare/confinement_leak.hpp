@@ -39,13 +39,6 @@ namespace detail {
   return text.str();
 }
 
-/// The part of a gradient that the manifold doesn't contain.
-[[nodiscard]] inline std::vector<double> off_manifold(const manifold::basis& basis, std::span<const double> gradient) {
-  std::vector<double> rest = basis.embed(basis.project(gradient).coordinates);
-  std::ranges::transform(gradient, rest, rest.begin(), std::minus{});
-  return rest;
-}
-
 /// The sum of the entries that belong to one weight.
 [[nodiscard]] inline double sum_of(const parameter& which, std::span<const double> entries) {
   double sum = 0;

@@ -37,7 +37,7 @@ public:
 
   /// Takes the gradient of the next batch.
   void add(std::span<const double> gradient) {
-    const std::vector<double> rest = off_manifold(basis_, gradient);
+    const std::vector<double> rest = basis_.project(gradient).off_manifold;
     rests_.col(count_++) = Eigen::Map<const Eigen::VectorXd>(rest.data(), rests_.rows()).cast<float>();
     std::ranges::transform(sum_, gradient, sum_.begin(), std::plus{});
   }

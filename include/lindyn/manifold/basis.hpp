@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ struct weight_projection {
 /// Any weights, split into their orthogonal projection on the manifold and the rest.
 struct projection {
   std::vector<double> coordinates;         ///< of the projection
+  std::vector<double> off_manifold;        ///< the rest, laid out as the weights
   std::vector<weight_projection> weights;  ///< by weight
 
   /// Frobenius norm of the off-manifold part of all weights.
@@ -133,13 +135,14 @@ public:
     result.coordinates.resize(static_cast<std::size_t>(dimension()));
     inner_products(weights, result.coordinates);
     solve_gram(result.coordinates, result.coordinates);
-    const std::vector<double> on_manifold = embed(result.coordinates);
+    result.off_manifold = embed(result.coordinates);
+    // The difference itself, as ||W||^2 - c'Gc would lose half of the digits.
+    std::ranges::transform(weights, result.off_manifold, result.off_manifold.begin(), std::minus{});
     for (const parameter& which : parameters_) {
-      const auto length = static_cast<Eigen::Index>(which.size());
-      const Eigen::Map<const Eigen::VectorXd> all(weights.data() + which.offset, length);
-      const Eigen::Map<const Eigen::VectorXd> on(on_manifold.data() + which.offset, length);
-      // The difference itself, as ||W||^2 - c'Gc would lose half of the digits.
-      result.weights.push_back({which.name, all.norm(), (all - on).norm()});
+      const auto norm = [&](const double* values) {
+        return Eigen::Map<const Eigen::VectorXd>(values + which.offset, which.size()).norm();
+      };
+      result.weights.push_back({which.name, norm(weights.data()), norm(result.off_manifold.data())});
     }
     return result;
   }
