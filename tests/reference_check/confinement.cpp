@@ -19,6 +19,7 @@
 #include <lindyn/population/sequence_table.hpp>
 
 #include "reference_check.hpp"
+#include "rotated_partners.hpp"
 
 namespace {
 
@@ -27,43 +28,6 @@ using io::member;
 using io::member_as;
 using lindyn::index;  // there is a function of that name in <strings.h>
 using reference_check::compared;
-
-/// The files' stored association, which isn't that of population::stored_association_tokens: keys of distinct couples
-/// (2i, 2i + 1) in uniform order, either member of each; with probability 1/2 every label is its item's partner, else
-/// the partners are rotated by one place among the blocks. The queried block is uniform.
-class rotated_partners {
-public:
-  explicit rotated_partners(const population::block_list& list) : list_(list) {}
-
-  [[nodiscard]] const population::block_list& list() const { return list_; }
-  [[nodiscard]] symmetry::structure structure() const { return symmetry::matching(list_.vocabulary); }
-
-  template <class Choices>
-  int operator()(Choices& choose, std::span<int> tokens) const {
-    const auto at = [&](int block, int place) -> int& {
-      return tokens[static_cast<std::size_t>(block * list_.block + place)];
-    };
-    const int item = list_.block - 2, label = list_.block - 1;
-    auto& unused = choose.tokens();
-    for (int block = 0; block < list_.pairs; ++block)
-      for (int key = 0; key <= item; ++key) {
-        at(block, key) = choose.token(block * list_.block + key, unused);
-        unused.remove(at(block, key));
-        unused.remove(symmetry::matching::partner(at(block, key)));
-      }
-    const int turn = choose.chance(0.5) ? 0 : 1;
-    for (int block = 0; block < list_.pairs; ++block)
-      at(block, label) = choose.token(block * list_.block + label,
-                                      symmetry::matching::partner(at((block + turn) % list_.pairs, item)));
-    const int queried = choose.among(list_.pairs);
-    for (int key = 0; key <= item; ++key)
-      at(list_.pairs, key) = choose.token(list_.pairs * list_.block + key, at(queried, key));
-    return at(queried, label);
-  }
-
-private:
-  population::block_list list_;
-};
 
 /// Calls `work` with the law that a file names.
 template <class Work>
@@ -83,7 +47,7 @@ void with_law(const io::json& config, Work&& work) {
     }
   };
   if (member_as<bool>(config, "association"))
-    on_positions(rotated_partners(list));
+    on_positions(reference_check::rotated_partners(list));
   else
     on_positions(population::recall_tokens(list));
 }
