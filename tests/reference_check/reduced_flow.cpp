@@ -66,7 +66,9 @@ reduced::relational_model model_of(const io::json& config) {
   };
   if (config.contains("within_class"))
     return on_positions(population::stored_association_tokens(list, member_as<double>(config, "within_class")));
-  if (config.value("association", false)) return on_positions(reference_check::rotated_partners(list));
+  // A file without that flag tells by its description of the law.
+  const bool partners = config.value("law", std::string()).find("partner") != std::string::npos;
+  if (config.value("association", partners)) return on_positions(reference_check::rotated_partners(list));
   return on_positions(population::recall_tokens(list));
 }
 
