@@ -39,7 +39,7 @@ public:
   void reserve(index count) {
     if (static_cast<std::size_t>(count) > cells_.size()) cells_.resize(static_cast<std::size_t>(count));
   }
-  [[nodiscard]] lane_entry<Scalar>* data() noexcept { return &cells_.data()->value; }
+  [[nodiscard]] lane_entry<Scalar>* data() noexcept { return reinterpret_cast<lane_entry<Scalar>*>(cells_.data()); }
 
 private:
   std::vector<typename lanes<Scalar>::cell> cells_;
