@@ -6,7 +6,9 @@
 //   reduced_vs_full --help
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -45,7 +47,7 @@ struct options {
   std::optional<double> rate;
   lindyn::index batch = 512;
   std::string loss = "ce";
-  std::uint64_t seed = 1;
+  std::int64_t seed = 1;
   std::optional<double> emergence_loss;
   std::string start = "manifold";
   int threads = 1;
@@ -131,27 +133,68 @@ reduced_population relational_population(const examples::chosen_law& law, std::u
   }
 }
 
-/// Steps and learning rate: given, or such that the reduced model predicts emergence half-way.
-std::pair<lindyn::index, double> choose_steps(reduced::relational_model& reduced_model, std::span<const double> start,
-                                              const options& o) {
+/// The largest curvature of the loss along the flow's direction of steepest change: |J v| after a few power iterations,
+/// with J the derivative of the velocity, by differences.
+double curvature(reduced::relational_model& reduced_model, const std::vector<double>& at) {
+  constexpr double difference = 1e-5;
+  std::vector<double> v(at.size()), above(at.size()), below(at.size()), moved = at;
+  reduced_model.velocity(at, v);
+  double size = 0;
+  for (int iteration = 0; iteration < 12; ++iteration) {
+    double norm = 0;
+    for (const double entry : v) norm += entry * entry;
+    if (norm == 0) return 0;
+    for (double& entry : v) entry /= std::sqrt(norm);
+    for (std::size_t i = 0; i < v.size(); ++i) moved[i] = at[i] + difference * v[i];
+    reduced_model.velocity(moved, above);
+    for (std::size_t i = 0; i < v.size(); ++i) moved[i] = at[i] - difference * v[i];
+    reduced_model.velocity(moved, below);
+    size = 0;
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      v[i] = (above[i] - below[i]) / (2 * difference);
+      size += v[i] * v[i];
+    }
+  }
+  return std::sqrt(size);
+}
+
+/// Steps and learning rate: given, or such that the reduced model predicts emergence half-way, and steps small enough
+/// for the flow to follow: learning rate x curvature at most 1/4, at the start, at emergence and behind it.
+std::pair<lindyn::index, double> choose_steps(reduced::relational_model& reduced_model,
+                                              const std::vector<double>& start, const options& o) {
   const lindyn::index usual = o.batch == 0 ? 1'000 : 20'000;
   if (o.steps && o.rate) return {*o.steps, *o.rate};
+  const auto begin = std::chrono::steady_clock::now();
+  const double level = o.emergence_loss.value_or(reduced_model.loss(start) / 2);
+  double largest = curvature(reduced_model, start);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  // Some 25 evaluations took that long; a prediction may take 10 s.
+  const auto affordable = static_cast<std::int64_t>(10 / std::max(seconds * 7 / 25, 1e-7));
   std::optional<double> emergence;
   try {
-    const double level = o.emergence_loss.value_or(reduced_model.loss(start) / 2);
-    const auto flow = reduced::flow(reduced_model, start, {.until = 1e7, .stop_at_loss = level, .max_steps = 20'000});
-    if (flow.status == lindyn::integrate::flow_status::event && flow.t > 0) emergence = flow.t;
+    const auto flow = reduced::flow(reduced_model, start,
+                                    {.until = 1e7,
+                                     .stop_at_loss = level,
+                                     .max_steps = std::clamp<std::int64_t>(affordable, 20, 20'000),
+                                     .tell = teller()});
+    if (flow.status == lindyn::integrate::flow_status::event && flow.t > 0) {
+      emergence = flow.t;
+      largest = std::max(largest, curvature(reduced_model, flow.state));
+      const auto behind = reduced::flow(reduced_model, flow.state, {.until = flow.t / 4, .max_steps = 20'000});
+      largest = std::max(largest, curvature(reduced_model, behind.state));
+    }
   } catch (const lindyn::solver_error&) {  // nothing emerges within the flow's steps: no prediction
   }
-  if (!emergence) return {o.steps.value_or(usual), o.rate.value_or(0.1)};
+  if (o.rate && !emergence) return {usual, *o.rate};
   if (o.rate) return {std::clamp<lindyn::index>(std::llround(2 * *emergence / *o.rate), 1, 1'000'000), *o.rate};
   const lindyn::index steps = o.steps.value_or(usual);
-  return {steps, 2 * *emergence / static_cast<double>(steps)};
+  const double wanted = emergence ? 2 * *emergence / static_cast<double>(steps) : 0.1;
+  return {steps, largest > 0 ? std::min(wanted, 0.25 / largest) : wanted};
 }
 
 /// Full weights at the start.
 std::vector<double> start_weights(const manifold::basis& basis, const options& o) {
-  lindyn::counter_generator generator(o.seed, ~std::uint64_t{1});
+  lindyn::counter_generator generator(static_cast<std::uint64_t>(o.seed), ~std::uint64_t{1});
   if (o.start == "random") {
     std::vector<double> weights(static_cast<std::size_t>(basis.parameters().size()));
     for (double& weight : weights) weight = 0.1 * lindyn::standard_normal(generator);
@@ -219,7 +262,7 @@ bool draw_trajectory(const std::filesystem::path& folder, const manifold::basis&
   const std::vector<std::size_t> shown = most_moved(c, 7);
   const std::vector<std::string> colours{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555"};
   const std::string every = std::to_string(std::max<std::size_t>(1, c.records.size() / 50));
-  const std::string data = examples::quoted((folder / "trajectory.csv").string());
+  const std::string data = "'trajectory.csv'";
   const auto column = [](std::size_t number) { return std::to_string(number); };
   const auto number = [](double value) { return lindyn::detail::to_text(value); };
 
@@ -271,11 +314,18 @@ void print(const manifold::basis& basis, const compare::comparison& c, lindyn::i
     std::printf("%-22s%14.3f%14.3f  %s\n", basis.label(place).c_str(), last.full[i], last.flow[i],
                 manifold::describe(basis.layout(), basis.layout().at(place)).c_str());
   }
-  std::printf("\n%lld steps at learning rate %.4g; the reduced flow is %.0f times faster.\n",
-              static_cast<long long>(steps), rate, c.seconds_full / c.seconds_reduced);
+  const double ratio = c.seconds_full / c.seconds_reduced;
+  std::printf("\n%lld steps at learning rate %.4g; the reduced flow is %.*f times %s.\n", static_cast<long long>(steps),
+              rate, std::max(ratio, 1 / ratio) < 10 ? 1 : 0, std::max(ratio, 1 / ratio),
+              ratio >= 1 ? "faster" : "slower");
   std::printf(
       "Largest difference of a coordinate: %.2g to the discrete map, %.2g to the flow; off the manifold: %.2g.\n",
       c.coordinate_error_map_max, c.coordinate_error_flow_max, c.off_manifold_max);
+  if (last.loss_full > 1.1 * first.loss_full)
+    std::printf("The full network's loss has risen: the learning rate is too large.\n");
+  else if (c.coordinate_error_flow_max > 0.5)
+    std::printf(
+        "Full network and flow differ much: a smaller learning rate (or a larger batch) brings them together.\n");
 }
 
 /// What the picture's title says of the task and the network; a line break within.
@@ -334,9 +384,25 @@ lindyn::io::json summary_of(const options& o, const reduced::relational_model& r
   return summary;
 }
 
-void run(options o) {
+/// Throws argument_error for values that no later step would refuse before work begins.
+void require_valid(const options& o) {
+  const auto positive = [](std::string_view name, std::optional<double> value, double most) {
+    if (value) lindyn::require(*value > 0 && *value <= most, name, *value, "positive, and at most 1e30");
+  };
+  if (o.steps) lindyn::require(*o.steps >= 1 && *o.steps <= 1'000'000'000, "steps", *o.steps, "in [1, 1000000000]");
+  positive("lr", o.rate, 1e30);
+  positive("emergence-loss", o.emergence_loss, 1e30);
+  lindyn::require(o.batch >= 0 && o.batch <= 1'000'000, "batch", o.batch, "in [0, 1000000] (0: the whole population)");
+  lindyn::require(o.seed >= 0, "seed", o.seed, "not negative");
+  lindyn::require(o.threads >= 1 && o.threads <= 256, "threads", o.threads, "in [1, 256]");
+  lindyn::require(!o.out.empty(), "out", "\"\"", "a folder");
+  lindyn::require_probability("within-class", o.law.within_class);
   lindyn::require(o.layers >= 1 && o.layers <= 6, "layers", o.layers, "in [1, 6]");
   lindyn::require(o.heads >= 1 && o.heads <= 8, "heads", o.heads, "in [1, 8]");
+}
+
+void run(options o) {
+  require_valid(o);
   if (o.law.slots == 0) o.law.slots = o.law.pairs + 2;
   if (o.law.ring == 0) o.law.ring = 2 * o.law.slots;
   const auto law = examples::make_law(o.law);
@@ -349,13 +415,13 @@ void run(options o) {
   const auto certificate = compare::confinement(basis, law,
                                                 {.loss = o.scored(),
                                                  .embedding = o.embedding(),
-                                                 .seed = o.seed,
+                                                 .seed = static_cast<std::uint64_t>(o.seed),
                                                  .batch = 4096,
                                                  .threads = o.threads,
                                                  .tell = teller()});
   std::cout << "gradient          " << certificate.statement << std::endl;
 
-  const auto seen = relational_population(law, o.seed);
+  const auto seen = relational_population(law, static_cast<std::uint64_t>(o.seed));
   reduced::relational_model reduced_model(basis, seen.sequences, o.scored());
   const std::vector<double> start = start_weights(basis, o);
   const std::vector<double> coordinates = basis.project(start).coordinates;
@@ -364,7 +430,7 @@ void run(options o) {
   const compare::along_options along{.training = {.steps = *o.steps,
                                                   .learning_rate = *o.rate,
                                                   .batch = o.batch,
-                                                  .seed = o.seed,
+                                                  .seed = static_cast<std::uint64_t>(o.seed),
                                                   .loss = o.scored(),
                                                   .embedding = o.embedding(),
                                                   .threads = o.threads,
@@ -373,6 +439,9 @@ void run(options o) {
   const auto c = o.batch == 0 ? train_and_compare<double>(reduced_model, law, start, along)
                               : train_and_compare<float>(reduced_model, law, start, along);
   print(basis, c, *o.steps, *o.rate);
+
+  std::signal(SIGINT, SIG_IGN);  // what is written is written whole
+  std::signal(SIGTERM, SIG_IGN);
 
   write_trajectory(o.out / "trajectory.csv", basis, c);
   const bool drawn = draw_trajectory(o.out, basis, c, title_of(o, basis));
@@ -388,7 +457,7 @@ void run(options o) {
   examples::append_provenance(summary);
   lindyn::io::write_json(o.out / "summary.json", summary);
 
-  std::cout << "\nWritten to " << o.out.string() << ": summary.json, trajectory.csv"
+  std::cout << "\nWritten to " << o.out.string() << ": summary.json, trajectory.csv, trajectory.gnuplot"
             << (drawn ? ", trajectory.png, trajectory.svg\n" : "\n");
   if (!drawn) std::cout << "No picture was drawn, as gnuplot is missing or failed (Debian: apt install gnuplot-nox).\n";
 }

@@ -4,6 +4,7 @@
 /// \file
 /// Pictures by gnuplot, if it is installed.
 
+#include <cerrno>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -27,46 +28,49 @@ namespace examples {
   return result + "'";
 }
 
-/// Runs a program found on PATH with one argument; false if there is none or it fails.
-[[nodiscard]] inline bool run_program(const std::string& program, const std::string& argument) {
+/// Runs a program found on PATH with one argument in a folder; false if there is none or it fails.
+[[nodiscard]] inline bool run_program(const std::string& program, const std::string& argument,
+                                      const std::filesystem::path& folder) {
   std::string name = program, only = argument;
   char* const arguments[] = {name.data(), only.data(), nullptr};
+  posix_spawn_file_actions_t actions;
+  if (posix_spawn_file_actions_init(&actions) != 0) return false;
   pid_t child = 0;
+  const bool started = posix_spawn_file_actions_addchdir_np(&actions, folder.c_str()) == 0 &&
+                       posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments, environ) == 0;
+  posix_spawn_file_actions_destroy(&actions);
+  if (!started) return false;
   int status = 0;
-  if (posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments, environ) != 0) return false;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return false;
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/// Draws folder/name.png and folder/name.svg with the commands of `body`, which is kept as folder/name.gnuplot.
-/// \return false, leaving older pictures as they were, if gnuplot isn't there or fails
+/// Draws folder/name.png and folder/name.svg with the commands of `body`, which name files of the folder alone; they are
+/// kept as folder/name.gnuplot. Pictures of an earlier run are removed first.
+/// \return false if gnuplot isn't there or fails
 [[nodiscard]] inline bool draw(const std::filesystem::path& folder, const std::string& name, const std::string& body,
                                int width, int height) {
-  const std::filesystem::path script = folder / (name + ".gnuplot");
-  const auto picture = [&](const std::string& suffix) { return folder / (name + suffix); };
+  const auto into = [&](const std::string& suffix) {
+    const std::string picture = name + suffix;
+    std::error_code ignored;
+    std::filesystem::remove(folder / picture, ignored);
+    std::filesystem::remove(folder / (picture + ".part"), ignored);
+    return "set output " + examples::quoted(picture + ".part") + "\n" + body + "set output\nsystem \"mv " + picture +
+           ".part " + picture + "\"\n";
+  };
   const std::string size = std::to_string(width) + "," + std::to_string(height);
-  lindyn::io::atomic_file file(script);
+  const std::string script = name + ".gnuplot";
+  lindyn::io::atomic_file file(folder / script);
   // A terminal's fonts scale with its size; the picture is drawn twice by the same commands.
-  file.stream() << "# Run by: gnuplot " << script.filename().string() << "\n"
+  file.stream() << "# Run in this folder: gnuplot " << script << "\n"
                 << "set encoding utf8\n"
                 << "set terminal pngcairo size " << 2 * width << "," << 2 * height
                 << " font 'DejaVu Sans,20' linewidth 2 background 'white'\n"
-                << "set output " << quoted(picture(".png.part").string()) << "\n"
-                << body << "set output\n"
-                << "set terminal svg size " << size << " font 'DejaVu Sans,10' background 'white'\n"
-                << "set output " << quoted(picture(".svg.part").string()) << "\n"
-                << body << "set output\n";
+                << into(".png") << "set terminal svg size " << size << " font 'DejaVu Sans,10' background 'white'\n"
+                << into(".svg");
   file.commit();
-  const bool drawn = run_program("gnuplot", script.string());
-  for (const std::string suffix : {".png", ".svg"}) {
-    std::error_code ignored;
-    if (drawn)
-      std::filesystem::rename(picture(suffix + ".part"), picture(suffix), ignored);
-    else
-      std::filesystem::remove(picture(suffix + ".part"), ignored);
-  }
-  return drawn;
+  return run_program("gnuplot", script, folder);
 }
 
 }  // namespace examples

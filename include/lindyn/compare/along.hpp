@@ -74,12 +74,12 @@ namespace detail {
   return result;
 }
 
-/// Median seconds of `work`, repeated until the repeats total 0.2 s (three at least).
+/// Median seconds of `work`, repeated until the repeats total 0.2 s.
 template <class Work>
 [[nodiscard]] double median_seconds(Work&& work) {
   using clock = std::chrono::steady_clock;
   std::vector<double> seconds;
-  for (double total = 0; total < 0.2 || seconds.size() < 3;) {
+  for (double total = 0; total < 0.2;) {
     const auto begin = clock::now();
     work();
     seconds.push_back(std::chrono::duration<double>(clock::now() - begin).count());
@@ -166,7 +166,8 @@ template <class Net, population::data_law Law>
                    });
 
   // The flow: its coordinates at the records, when the circuit emerges, and how long it takes.
-  reduced::flow_options flow{.until = result.records.back().t, .tolerance = options.trajectory_tolerance};
+  reduced::flow_options flow{
+      .until = result.records.back().t, .tolerance = options.trajectory_tolerance, .tell = training.tell};
   for (const along_record& point : result.records) flow.times.push_back(point.t);
   const integrate::flow_result trajectory = reduced::flow(model, start, flow);
   for (std::size_t i = 0; i < result.records.size(); ++i) {

@@ -43,10 +43,10 @@ private:
 /// "tokens 3 1 4 at 0 1 2, answer 5".
 [[nodiscard]] inline std::string text_of(const task::sequence& sequence) {
   std::string text = "tokens";
-  for (const int token : sequence.tokens) text += " " + std::to_string(token);
+  for (const int token : sequence.tokens) text.append(" ").append(std::to_string(token));
   text += " at";
-  for (const int position : sequence.positions) text += " " + std::to_string(position);
-  return text + ", answer " + std::to_string(sequence.answer);
+  for (const int position : sequence.positions) text.append(" ").append(std::to_string(position));
+  return text.append(", answer ").append(std::to_string(sequence.answer));
 }
 
 /// Compares the probabilities of sequences and of their images under every generator.

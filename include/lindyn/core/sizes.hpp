@@ -30,6 +30,16 @@ struct block {
   static constexpr int value = K;
 };
 
+/// Whether a type is layers<L>, or heads<H>.
+template <class T>
+inline constexpr bool is_layers = false;
+template <int L>
+inline constexpr bool is_layers<layers<L>> = true;
+template <class T>
+inline constexpr bool is_heads = false;
+template <int H>
+inline constexpr bool is_heads<heads<H>> = true;
+
 /// (heads + 1)^layers, the number of copies of its input that the stream holds behind so many layers.
 [[nodiscard]] constexpr int copies(int layers, int heads) noexcept {
   int result = 1;

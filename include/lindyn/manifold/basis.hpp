@@ -88,8 +88,9 @@ public:
     return {structure_.tokens.size(), structure_.positions.size(), layout_.layers(), layout_.heads()};
   }
 
-  /// Short name of a coordinate, "L2[x,1]I".
+  /// Short name of a coordinate, "L2[x,1]I". Throws argument_error outside [0, dimension()).
   [[nodiscard]] std::string label(index place) const {
+    require(place >= 0 && place < dimension(), "place", place, "in [0, " + std::to_string(dimension()) + ")");
     const coordinate which = layout_.at(place);
     const int shift = which.selection - layout_.token_selections();
     return std::string(
@@ -101,7 +102,7 @@ public:
   /// out = G^-1 in. Gradient flow of the weights with unit metric moves the coordinates along -G^-1 dL/dc.
   void solve_gram(std::span<const double> in, std::span<double> out) const { transform(in, out, true); }
 
-  /// The full weights with these coordinates.
+  /// The full weights with these coordinates. Throws shape_error for another number of either.
   void embed(std::span<const double> coordinates, std::span<double> weights) const {
     require_extent("coordinates.size()", coordinates.size(), dimension());
     require_extent("weights.size()", weights.size(), parameters_.size());
@@ -118,6 +119,7 @@ public:
   }
 
   /// Frobenius products of the weights (or a gradient) with every basis element: dL/dc of a gradient dL/dW.
+  /// Throws shape_error for another number of weights or products.
   void inner_products(std::span<const double> weights, std::span<double> products) const {
     require_extent("weights.size()", weights.size(), parameters_.size());
     require_extent("products.size()", products.size(), dimension());

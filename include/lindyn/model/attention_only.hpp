@@ -45,22 +45,25 @@ private:
 
 /// A transformer of attention layers alone, on the exactly orthogonal stream: with x_0 = one-hot [token | position],
 ///
-///     layer l:  A_h = softmax over keys j <= i of x_i' W_KQ.l.h x_j (row i is the query),  x <- [x | A_1 x | .. | A_H
-///     x] logits = W_out x_last,   loss of a batch = sum_b weight_b loss_b
+///     layer l:  A_h = softmax over keys j <= i of x_i' W_KQ.l.h x_j  (row i is the query),
+///               x <- [x | A_1 x | .. | A_H x]
+///     logits = W_out x_last,   loss of a batch = sum_b weight_b loss_b
 ///
 /// Weights and gradients are flat buffers laid out by `parameters()`. Layer 1 costs a gather of four weights a score,
 /// and so does each pair of stream copies in the layers above (see attention_pass.hpp for the formulas, forward and
 /// backward); `attention_only_plain` is the same network written down naively, and the oracle of the tests.
 /// Results are the same bits for any number of threads.
 ///
-///     const lindyn::model::attention_only<lindyn::layers<2>, lindyn::heads<1>> net({.vocabulary = 16, .positions =
-///     12}); std::vector<double> weights(net.parameters().size()), gradient(weights.size()); const double loss =
-///     net.loss_and_gradient(weights, batch, lindyn::task::loss::cross_entropy, gradient);
+///     const model::attention_only<layers<2>, heads<1>> net({.vocabulary = 16, .positions = 12});
+///     std::vector<double> weights(net.parameters().size()), gradient(weights.size());
+///     const double loss = net.loss_and_gradient(weights, batch, task::loss::cross_entropy, gradient);
 ///
 /// \tparam Layers,Heads sizes as types; `dynamic` ones are given by the shape
 /// \tparam Scalar       float or double
 template <class Layers = lindyn::layers<dynamic>, class Heads = lindyn::heads<dynamic>, class Scalar = double>
 class attention_only {
+  static_assert(is_layers<Layers> && is_heads<Heads>,
+                "lindyn: write attention_only<layers<L>, heads<H>>: the layers first, then the heads.");
   static_assert(std::is_same_v<Scalar, float> || std::is_same_v<Scalar, double>,
                 "lindyn: the scalar of an attention-only network must be float or double.");
 

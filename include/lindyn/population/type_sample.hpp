@@ -161,8 +161,8 @@ private:
 /// Draws contexts of a law, stratified by how many of its chances come true. For stored_association_tokens these are
 /// the stored labels: their number among N is binomial with probability 1 - within_class. Within a stratum which
 /// chances come true is uniform, and all else is drawn by the process, but for the last `among`, the query, which takes
-/// all of its values in turn. A law without chances has one stratum. \param draw      a process that calls chance(p)
-/// with one p and equally often in every draw, and `among` likewise;
+/// all of its values in turn. A law without chances has one stratum.
+/// \param draw      a process that calls chance(p) with one p and equally often in every draw, and `among` likewise;
 ///                  this is checked in every draw: argument_error
 /// \param contexts  number of contexts, at least 2: argument_error
 /// \param seed      the sample is a function of the three arguments alone

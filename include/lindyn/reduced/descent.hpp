@@ -36,7 +36,7 @@ std::vector<double> descend(Model& model, std::span<const double> start, const d
                             const descent_observer& observe = {}) {
   require(options.steps >= 0, "steps", options.steps, "not negative");
   require(options.learning_rate > 0 && options.learning_rate <= 1e300, "learning_rate", options.learning_rate,
-          "positive and finite");
+          "positive, and at most 1e300");
   require_extent("start.size()", start.size(), model.dimension());
   require_finite("start", start);
   std::vector<double> coordinates(start.begin(), start.end()), velocity(coordinates.size());

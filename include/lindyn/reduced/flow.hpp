@@ -4,10 +4,13 @@
 /// \file
 /// Gradient flow on the manifold, by Boost.Odeint.
 
+#include <cmath>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include <lindyn/core/progress.hpp>
 #include <lindyn/integrate/flow.hpp>
 #include <lindyn/population/law.hpp>
 #include <lindyn/reduced/manifold_loss.hpp>
@@ -22,6 +25,7 @@ struct flow_options {
   double tolerance = 1e-6;                  ///< absolute and relative error of a step
   std::vector<double> times = {};           ///< ascending times at which the coordinates are wanted
   std::int64_t max_steps = 1'000'000;
+  progress::callback tell = {};  ///< hears of the time reached, if `until` is finite
 };
 
 /// dc/dt = -G^-1 dL/dc from `start`. The result's `value` is the loss at its end, `samples` are the coordinates at
@@ -34,11 +38,16 @@ template <manifold_loss Model>
   const auto velocity = [&](const integrate::state& c, integrate::state& dcdt, double) {
     return model.velocity(c, dcdt);
   };
+  progress tell(options.tell);
+  std::function<void(const integrate::flow_point&)> observer;
+  if (options.tell && std::isfinite(options.until))
+    observer = [&](const integrate::flow_point& point) { tell("reduced flow", point.t, options.until); };
   return integrate::flow(velocity, {start.begin(), start.end()}, 0.0, options.until,
                          {.tolerance = options.tolerance,
                           .max_steps = options.max_steps,
                           .stop_at = options.stop_at_loss,
-                          .sample_times = options.times});
+                          .sample_times = options.times,
+                          .observer = observer});
 }
 
 /// The same for a compile-time manifold and a law with few relational types:

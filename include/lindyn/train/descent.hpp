@@ -84,7 +84,7 @@ double descend(const Net& net, const Law& law, std::span<typename Net::scalar> w
   using scalar = typename Net::scalar;
   require(options.steps >= 0, "steps", options.steps, "not negative");
   require(options.learning_rate > 0 && options.learning_rate <= 1e30, "learning_rate", options.learning_rate,
-          "positive and finite");
+          "positive, and at most 1e30");
   require(options.batch >= 0, "batch", options.batch, "not negative (0: the whole population)");
   const auto sizes = law.sizes();
   require_extent("net.shape().vocabulary", net.shape().vocabulary, sizes.vocabulary);
