@@ -139,7 +139,7 @@ TEST_CASE("progress is told of the full network and of the map") {
     if (report.done == report.total) tasks.emplace_back(report.task);
   };
   (void)compared(options);
-  CHECK(tasks == std::vector<std::string>{"full network", "discrete map"});
+  CHECK(tasks == std::vector<std::string>{"full network", "discrete map", "reduced flow"});
 }
 
 TEST_CASE("bad options, and a network that doesn't fit, are refused") {
