@@ -64,7 +64,6 @@ namespace examples {
   lindyn::io::atomic_file file(folder / script);
   // A terminal's fonts scale with its size; the picture is drawn twice by the same commands.
   file.stream() << "# Run in this folder: gnuplot " << script << "\n"
-                << "set encoding utf8\n"
                 << "set terminal pngcairo size " << 2 * width << "," << 2 * height
                 << " font 'DejaVu Sans,20' linewidth 2 background 'white'\n"
                 << into(".png") << "set terminal svg size " << size << " font 'DejaVu Sans,10' background 'white'\n"
