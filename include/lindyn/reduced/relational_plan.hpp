@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -93,6 +94,9 @@ struct relation_plan {
 };
 
 namespace detail {
+
+/// A vector's place, from the signed sizes used everywhere.
+[[nodiscard]] constexpr std::size_t at(index place) noexcept { return static_cast<std::size_t>(place); }
 
 /// Compiles sequences one by one, merging what agrees.
 class plan_builder {

@@ -4,7 +4,6 @@
 /// \file
 /// Eight rows of the relational model and the memory that they need between the forward and the backward pass.
 
-#include <cstddef>
 #include <vector>
 
 #include <lindyn/manifold/layout.hpp>
@@ -12,9 +11,6 @@
 #include <lindyn/reduced/relational_plan.hpp>
 
 namespace lindyn::reduced::detail {
-
-/// A vector's place, from the signed sizes used everywhere.
-[[nodiscard]] constexpr std::size_t at(index place) noexcept { return static_cast<std::size_t>(place); }
 
 /// Eight places of the trunk, or up to eight queries, with what the forward pass leaves for the backward pass.
 struct row_block {

@@ -124,8 +124,6 @@ public:
   }
 
 private:
-  static constexpr std::size_t at(int place) noexcept { return static_cast<std::size_t>(place); }
-
   const relation_context* context_ = nullptr;
   std::vector<double> constant_, excess_, kind_exponential_;
   std::vector<lanes> row_gradient_, pair_gradient_;
