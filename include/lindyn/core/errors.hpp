@@ -43,6 +43,9 @@ template <class T>
 /// An argument has a value that is not allowed. The message names the argument, its value and what is allowed.
 class argument_error : public error {
 public:
+  /// \param argument the argument's name, as the caller wrote it
+  /// \param value    the value that was refused, as text
+  /// \param allowed  what would have been accepted, completing the sentence "it must be ..."
   argument_error(std::string argument, std::string value, std::string allowed)
       : error(argument + " = " + value + " is not allowed: it must be " + allowed),
         argument_(std::move(argument)),
@@ -90,7 +93,9 @@ public:
               "): " + advice),
         count_(count),
         bound_(bound) {}
+  /// How many there are.
   [[nodiscard]] double count() const noexcept { return count_; }
+  /// How many would have been visited.
   [[nodiscard]] double bound() const noexcept { return bound_; }
 
 private:

@@ -17,10 +17,11 @@ namespace lindyn {
 
 /// One matrix of a model: `rows` x `columns`, row-major, beginning `offset` entries into the flat buffer.
 struct parameter {
-  std::string name;
-  index rows = 0;
-  index columns = 0;
-  index offset = 0;
+  std::string name;   ///< how the table finds it
+  index rows = 0;     ///< at least 1
+  index columns = 0;  ///< at least 1
+  index offset = 0;   ///< of its first entry within the buffer
+  /// Number of entries.
   [[nodiscard]] index size() const noexcept { return rows * columns; }
 };
 
@@ -38,9 +39,13 @@ public:
   [[nodiscard]] index size() const noexcept {
     return parameters_.empty() ? 0 : parameters_.back().offset + parameters_.back().size();
   }
+  /// The first matrix.
   [[nodiscard]] auto begin() const noexcept { return parameters_.begin(); }
+  /// Behind the last matrix.
   [[nodiscard]] auto end() const noexcept { return parameters_.end(); }
+  /// Number of matrices.
   [[nodiscard]] index count() const noexcept { return static_cast<index>(parameters_.size()); }
+  /// The matrix at `place`, which isn't checked.
   [[nodiscard]] const parameter& operator[](index place) const { return parameters_[static_cast<std::size_t>(place)]; }
 
   /// The matrix of that name. Throws argument_error, listing the names, if there is none.
@@ -60,6 +65,7 @@ public:
     require_extent("buffer.size()", buffer.size(), size());
     return {buffer.data() + which.offset, which.rows, which.columns};
   }
+  /// The matrix of that name within such a buffer. Throws as find and view do.
   template <class T>
   [[nodiscard]] matrix_view<T> view(std::string_view name, std::span<T> buffer) const {
     return view(find(name), buffer);

@@ -14,21 +14,25 @@ namespace lindyn {
 
 /// What a progress callback is told: `done` of `total` units of `task`.
 struct progress_report {
-  std::string_view task;
-  double done = 0;
-  double total = 0;
+  std::string_view task;  ///< what is being done
+  double done = 0;        ///< units behind
+  double total = 0;       ///< units in all
 };
 
 /// Forwards reports to a callback at most once per `interval`, and always the first and the last one. An empty callback
 /// is silent.
 class progress {
 public:
+  /// Whom reports are told.
   using callback = std::function<void(const progress_report&)>;
 
+  /// Silent.
   progress() = default;
+  /// Tells `tell`, at most once per `interval`.
   explicit progress(callback tell, std::chrono::milliseconds interval = std::chrono::milliseconds(200))
       : tell_(std::move(tell)), interval_(interval) {}
 
+  /// Reports `done` of `total` units of `task`.
   void operator()(std::string_view task, double done, double total) {
     if (!tell_) return;
     const auto now = std::chrono::steady_clock::now();

@@ -37,10 +37,14 @@ namespace lindyn {
 /// Two generators that differ in seed or stream are independent; copying one copies its place in the stream.
 class counter_generator {
 public:
+  /// \{
+  /// As std::uniform_random_bit_generator requires: all values of 64 bits.
   using result_type = std::uint64_t;
   static constexpr result_type min() noexcept { return 0; }
   static constexpr result_type max() noexcept { return std::numeric_limits<result_type>::max(); }
+  /// \}
 
+  /// The generator at the beginning of its stream.
   constexpr explicit counter_generator(std::uint64_t seed, std::uint64_t stream = 0) noexcept
       : seed_(seed), stream_(stream) {}
 
@@ -58,6 +62,7 @@ public:
     return result;
   }
 
+  /// Whether both are the same generator at the same place.
   friend constexpr bool operator==(const counter_generator&, const counter_generator&) noexcept = default;
 
 private:

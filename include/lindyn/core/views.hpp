@@ -15,16 +15,21 @@ using index = std::ptrdiff_t;
 /// A dense, row-major rows x columns matrix that lives elsewhere.
 template <class T>
 struct matrix_view {
-  T* data = nullptr;
-  index rows = 0;
-  index columns = 0;
+  T* data = nullptr;  ///< rows x columns entries
+  index rows = 0;     ///< number of rows
+  index columns = 0;  ///< number of columns
 
+  /// The entry of that row and column, which aren't checked.
   [[nodiscard]] constexpr T& operator()(index row, index column) const noexcept { return data[row * columns + column]; }
+  /// The entries of one row.
   [[nodiscard]] constexpr std::span<T> row(index row) const noexcept {
     return {data + row * columns, static_cast<std::size_t>(columns)};
   }
+  /// Number of entries.
   [[nodiscard]] constexpr index size() const noexcept { return rows * columns; }
+  /// The first entry.
   [[nodiscard]] constexpr T* begin() const noexcept { return data; }
+  /// Behind the last entry.
   [[nodiscard]] constexpr T* end() const noexcept { return data + size(); }
 
   /// A view of const elements of the same matrix.

@@ -21,18 +21,19 @@ namespace lindyn::integrate {
 
 /// A point of a flow, as told to an observer; the state lives until the observer returns.
 struct flow_point {
-  double t = 0;
-  std::span<const double> state;
-  double value = 0;  ///< what f returned there, NaN if it returns nothing
+  double t = 0;                   ///< the time
+  std::span<const double> state;  ///< x there
+  double value = 0;               ///< what f returned there, NaN if it returns nothing
 };
 
+/// How to integrate, where to stop and what to tell.
 struct flow_options {
   /// Largest error of one step in each coordinate: absolute_tolerance + tolerance x (|x| + step x |dx/dt|).
   double tolerance = 1e-6;
-  std::optional<double> absolute_tolerance = {};  ///< as `tolerance` if absent
-  double initial_step = 0;                        ///< 0: chosen from f, which costs one evaluation
-  double largest_step = std::numeric_limits<double>::infinity();
-  std::int64_t max_steps = 1'000'000;  ///< accepted and rejected ones together
+  std::optional<double> absolute_tolerance = {};                  ///< as `tolerance` if absent
+  double initial_step = 0;                                        ///< 0: chosen from f, which costs one evaluation
+  double largest_step = std::numeric_limits<double>::infinity();  ///< bounds every step
+  std::int64_t max_steps = 1'000'000;                             ///< accepted and rejected ones together
   /// Times at which f jumps, in any order; those outside the interval are ignored. Steps end there, f is taken to be
   /// continuous from the right and never evaluated at a jump before the integration has passed it.
   std::vector<double> discontinuities = {};
@@ -43,15 +44,20 @@ struct flow_options {
   std::function<void(const flow_point&)> observer = {};  ///< told the start and the end of every accepted step
 };
 
-enum class flow_status { reached_end, event };
+/// Why a flow stopped.
+enum class flow_status {
+  reached_end,  ///< t = `until`
+  event         ///< the level of stop_at was met
+};
 
+/// Where a flow stopped, and what it cost.
 struct flow_result {
-  flow_status status = flow_status::reached_end;
-  double t = 0;               ///< `until`, or the time of the event
-  std::vector<double> state;  ///< at t
+  flow_status status = flow_status::reached_end;  ///< why it stopped
+  double t = 0;                                   ///< `until`, or the time of the event
+  std::vector<double> state;                      ///< at t
   double value = 0;           ///< what f returned at t (the level, if that stopped the flow); NaN if f returns nothing
   std::int64_t steps = 0;     ///< accepted
-  std::int64_t rejected = 0;
+  std::int64_t rejected = 0;  ///< steps tried in vain
   std::int64_t evaluations = 0;  ///< of f
   std::vector<double> samples;   ///< row-major: the states at those sample_times that are <= t
 

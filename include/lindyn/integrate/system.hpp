@@ -26,6 +26,7 @@ concept right_hand_side = std::invocable<F&, const state&, state&, double> &&
 /// A non-owning reference to a right-hand side; the callable has to outlive it.
 class system_ref {
 public:
+  /// Refers to `callable`.
   template <class F>
   requires(!std::same_as<std::remove_cvref_t<F>, system_ref> && std::is_object_v<std::remove_reference_t<F>> &&
            right_hand_side<std::remove_reference_t<F>>) system_ref(F&& callable)

@@ -49,6 +49,7 @@ public:
     std::filesystem::remove(temporary_, ignored);
   }
 
+  /// The path that the file will have.
   [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
 
   /// Where to write the content, before commit().
