@@ -62,6 +62,8 @@
 #include <lindyn/reduced/sampled_loss.hpp>
 #include <lindyn/reduced/trunk_attention.hpp>
 #include <lindyn/symmetry/closed_forms.hpp>
+#include <lindyn/symmetry/direct_sum.hpp>
+#include <lindyn/symmetry/directed_matching.hpp>
 #include <lindyn/symmetry/disjoint_sets.hpp>
 #include <lindyn/symmetry/group.hpp>
 #include <lindyn/symmetry/joint.hpp>

@@ -99,8 +99,8 @@ private:
 };
 
 /// Takes one token of each class of tokens that stand in the same relations to all tokens drawn so far (likewise
-/// positions). For full symmetric, matching, slot-phase and (one draw) cyclic groups these classes are the orbits of
-/// the stabiliser of what was drawn, so that the sequences reached are one of each orbit, weighted with its size.
+/// positions). For binary groups these classes are the orbits of the stabiliser of what was drawn, so that the
+/// sequences reached are one of each orbit, weighted with its size.
 class class_choices : public all_choices {
 public:
   class_choices(const process_sizes& sizes, const symmetry::structure& tokens, const symmetry::structure& positions)
@@ -234,8 +234,8 @@ struct relational_types {
 
 /// The relational types of the law under a group: sequences that a group element carries into each other count as one.
 /// On the manifold all sequences of a type have the same loss, so that the population average is a sum over types.
-/// \param tokens,positions  the group's structure (full symmetric, matching, cyclic, slot-phase or trivial;
-///                          argument_error for others, of which relations don't tell the types)
+/// \param tokens,positions  the group's structure: binary ones, as the named groups are (argument_error for others, of
+///                          which relations don't tell the types)
 /// Throws too_many_error beyond `bound` types.
 template <process Process>
 [[nodiscard]] relational_types enumerate_types(const Process& draw, const symmetry::structure& tokens,
@@ -243,11 +243,13 @@ template <process Process>
   const process_sizes sizes = draw.sizes();
   require_extent("tokens.size()", tokens.size(), sizes.vocabulary);
   require_extent("positions.size()", positions.size(), sizes.positions);
-  for (const symmetry::structure* of : {&tokens, &positions})
-    require(!of->is_table() || of->orbit_count() == of->size(), "structure", "a table of orbitals",
-            "full symmetric, matching, cyclic, slot-phase or trivial: of other groups, relations don't tell the types; "
-            "list the "
-            "sequences in a listed_law instead");
+  const auto require_binary = [](const char* name, const symmetry::structure& of) {
+    require(of.is_binary(), name, "a group that isn't known to be binary",
+            "one of the named groups or trivial: of others, relations don't tell the types; list the sequences in a "
+            "listed_law instead");
+  };
+  require_binary("tokens", tokens);
+  require_binary("positions", positions);
   detail::class_choices choose(sizes, tokens, positions);
   relational_types result{sequence_table(sizes.length)};
   detail::run_all(draw, choose, [&](const task::sequence& sequence, double outcomes) {

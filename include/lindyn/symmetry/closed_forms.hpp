@@ -6,6 +6,7 @@
 ///
 /// Each of these groups is transitive, and each of its selected orbitals is a permutation matrix, so that the centred
 /// Gram matrix is n on the diagonal minus 1 everywhere, with n points: ||S||^2 = n - 1, <S, S'> = -1.
+/// All of them are binary; each says why.
 
 #include <limits>
 #include <string>
@@ -30,6 +31,7 @@ public:
   [[nodiscard]] constexpr int orbit_size(int /*orbit*/) const noexcept { return points_; }
   [[nodiscard]] constexpr std::pair<int, int> block(int /*orbital*/) const noexcept { return {0, 0}; }
   [[nodiscard]] constexpr double pairs(int /*orbital*/) const noexcept { return points_; }
+  [[nodiscard]] constexpr bool is_binary() const noexcept { return true; }
   friend constexpr bool operator==(const transitive&, const transitive&) noexcept = default;
 
 private:
@@ -73,6 +75,7 @@ private:
 }  // namespace detail
 
 /// All permutations of n tokens, S_n. Selected: I (equal tokens). Remainder: different tokens.
+/// Binary: if two tuples have the same places equal, a permutation carries one into the other.
 class full_symmetric : public detail::transitive {
 public:
   /// Throws argument_error for fewer than 3 tokens.
@@ -90,6 +93,7 @@ public:
 
 /// All permutations of n tokens that keep partners partners, Z_2 wr S_(n/2); the partner of 2i is 2i + 1.
 /// Selected: I (equal tokens), C (partners). Remainder: all other pairs.
+/// Binary, as it is the slots' group with two phases.
 class matching : public detail::transitive {
 public:
   /// Throws argument_error unless n is even and at least 4.
@@ -107,6 +111,7 @@ public:
 
 /// The rotations of n positions on a ring, Z_n. The orbital of shift d holds the pairs with i - j = d mod n, that is
 /// (M^d)[i, i - d] = 1: the query's row attends d positions back. Selected: M^0 .. M^(n-2). Remainder: shift n - 1.
+/// Binary: the rotation of the first point determines a tuple's image, and the others follow by their shifts from it.
 class cyclic : public detail::transitive {
 public:
   /// Throws argument_error for fewer than 3 positions.
@@ -126,6 +131,8 @@ public:
 /// m slots of k phases, position slot * k + phase: all permutations of the slots, and a rotation of the phases in each,
 /// Z_k wr S_m. Selected: M^0 .. M^(k-1), where M^d holds the pairs of one slot with phase(i) - phase(j) = d mod k.
 /// Remainder: positions of different slots.
+/// Binary: relations tell which places of a tuple share a slot, so that a permutation of the slots carries one tuple's
+/// slots into the other's; in each slot, a rotation then carries the first phase, and the shifts from it do the rest.
 class slot_phase : public detail::transitive {
 public:
   /// Throws argument_error for fewer than 2 slots, fewer than 2 phases, or more positions than an int can count.

@@ -31,6 +31,10 @@ namespace lindyn::symmetry {
 
 /// What is known of a permutation group's orbitals. Points are 0 .. size()-1, orbits 0 .. orbit_count()-1, selected
 /// orbitals 0 .. orbital_count()-1; arguments outside these ranges are not checked.
+///
+/// A group is *binary* if tuples of points, of any length, whose orbits and pairwise orbitals agree place by place are
+/// carried into each other by an element of the group, so that relations tell the types of sequences.
+/// Source: Cherlin, "Sporadic homogeneous structures", The Gelfand Mathematical Seminars 1996-1999 (2000).
 template <class T>
 concept orbital_structure = requires(const T& group, int i) {
   { group.size() } -> std::same_as<int>;                    // number of points
@@ -42,6 +46,7 @@ concept orbital_structure = requires(const T& group, int i) {
   { group.block(i) } -> std::same_as<std::pair<int, int>>;  // (row orbit, column orbit) of a selected orbital
   { group.pairs(i) } -> std::same_as<double>;               // number of ordered pairs of a selected orbital
   { group.name(i) } -> std::same_as<std::string>;           // of a selected orbital
+  { group.is_binary() } -> std::same_as<bool>;              // true: known to be binary
   { group.generators() } -> std::same_as<std::vector<permutation>>;
 };
 
@@ -121,6 +126,8 @@ public:
       return "R" + std::to_string(s + 1 - static_cast<int>(found - diagonals_.begin()));
     return orbit_count() == 1 ? "I" : "I" + std::to_string(block(s).first);
   }
+  /// True for the trivial group alone, whose tuples are in orbits of one; of others it isn't known from the orbitals.
+  [[nodiscard]] bool is_binary() const noexcept { return orbit_count() == size(); }
   [[nodiscard]] std::vector<permutation> generators() const { return generators_; }
 
   /// Number of all orbitals, remainders included.

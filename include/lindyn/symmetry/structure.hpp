@@ -6,32 +6,41 @@
 
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include <lindyn/symmetry/closed_forms.hpp>
+#include <lindyn/symmetry/direct_sum.hpp>
+#include <lindyn/symmetry/directed_matching.hpp>
 #include <lindyn/symmetry/orbitals.hpp>
 
 namespace lindyn::symmetry {
 
-/// A closed form or a table, chosen at run time; copies share the table. Itself an orbital_structure. Where many pairs
-/// are asked for, `visit` reaches the type inside once, so that the queries are inlined.
+class structure;
+
+/// The sum of any structures, one after another.
+using direct_sum = basic_direct_sum<structure>;
+
+/// A closed form, a table, or a sum of structures, chosen at run time; copies share what is large. Itself an
+/// orbital_structure. Where many pairs are asked for, `visit` reaches the type inside once, so that the queries are
+/// inlined.
 class structure {
 public:
   structure(full_symmetric group) noexcept : held_(group) {}
   structure(matching group) noexcept : held_(group) {}
   structure(cyclic group) noexcept : held_(group) {}
   structure(slot_phase group) noexcept : held_(group) {}
+  structure(directed_matching group) noexcept : held_(group) {}
+  structure(direct_sum group) : held_(std::make_shared<const direct_sum>(std::move(group))) {}
   structure(orbital_table table) : held_(std::make_shared<const orbital_table>(std::move(table))) {}
 
-  /// Calls `work` with the concrete structure, a const reference to one of the five types above.
+  /// Calls `work` with the concrete structure, a const reference to one of the types above.
   template <class Work>
   decltype(auto) visit(Work&& work) const {
     return std::visit(
         [&](const auto& held) -> decltype(auto) {
-          if constexpr (std::is_same_v<std::remove_cvref_t<decltype(held)>, std::shared_ptr<const orbital_table>>)
+          if constexpr (requires { *held; })
             return work(*held);
           else
             return work(held);
@@ -39,10 +48,6 @@ public:
         held_);
   }
 
-  /// Whether this is a table rather than a closed form.
-  [[nodiscard]] bool is_table() const noexcept {
-    return std::holds_alternative<std::shared_ptr<const orbital_table>>(held_);
-  }
   [[nodiscard]] int size() const {
     return visit([](const auto& group) { return group.size(); });
   }
@@ -70,14 +75,19 @@ public:
   [[nodiscard]] std::string name(int s) const {
     return visit([&](const auto& group) { return group.name(s); });
   }
+  [[nodiscard]] bool is_binary() const {
+    return visit([](const auto& group) { return group.is_binary(); });
+  }
   [[nodiscard]] std::vector<permutation> generators() const {
     return visit([](const auto& group) { return group.generators(); });
   }
 
 private:
-  std::variant<full_symmetric, matching, cyclic, slot_phase, std::shared_ptr<const orbital_table>> held_;
+  std::variant<full_symmetric, matching, cyclic, slot_phase, directed_matching, std::shared_ptr<const direct_sum>,
+               std::shared_ptr<const orbital_table>>
+      held_;
 };
 
-static_assert(orbital_structure<structure> && orbital_structure<orbital_table>);
+static_assert(orbital_structure<structure> && orbital_structure<direct_sum> && orbital_structure<orbital_table>);
 
 }  // namespace lindyn::symmetry
