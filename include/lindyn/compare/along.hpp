@@ -36,7 +36,7 @@ struct along_options {
 
 /// One point of the trajectory.
 struct along_record {
-  index step = 0;
+  index step = 0;                 ///< steps behind
   double t = 0;                   ///< step x learning rate
   double loss_full = 0;           ///< of the full network: exact for batch = 0, else on the evaluation sequences
   double loss_reduced = 0;        ///< population loss along the flow
@@ -48,15 +48,15 @@ struct along_record {
 
 /// The two dynamics side by side.
 struct comparison {
-  std::vector<along_record> records;
-  double loss_start = 0;  ///< population loss at the projected start
-  double loss_end = 0;    ///< of the full network behind the last step
-  double emergence_loss = 0;
+  std::vector<along_record> records;                  ///< the start, and points evenly spaced behind it
+  double loss_start = 0;                              ///< population loss at the projected start
+  double loss_end = 0;                                ///< of the full network behind the last step
+  double emergence_loss = 0;                          ///< the loss at which the circuit counts as emerged
   std::optional<double> emergence_step_full = {};     ///< exact for batch = 0, else interpolated between records
   std::optional<double> emergence_step_reduced = {};  ///< time of emergence along the flow / learning rate
   double coordinate_error_map_max = 0;                ///< largest |full - discrete map| of any coordinate and record
   double coordinate_error_flow_max = 0;               ///< likewise for the flow
-  double off_manifold_max = 0;
+  double off_manifold_max = 0;                        ///< largest along_record::off_manifold
   double seconds_full = 0;     ///< of the steps, without measurements; on as many threads as the training
   double seconds_reduced = 0;  ///< of the flow to the same time at options.tolerance, one thread, median of repeats
 };

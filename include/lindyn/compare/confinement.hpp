@@ -58,9 +58,9 @@ enum class confinement_method {
 
 /// Options of `confinement`.
 struct confinement_options {
-  confinement_method method = confinement_method::automatic;
-  task::loss loss = task::loss::cross_entropy;
-  model::embedding embedding = model::embedding::one_hot;  ///< squared error and several orbits need `centred`
+  confinement_method method = confinement_method::automatic;  ///< how it is certified
+  task::loss loss = task::loss::cross_entropy;                ///< whose gradient is meant
+  model::embedding embedding = model::embedding::one_hot;     ///< squared error and several orbits need `centred`
   bool throw_on_failure = true;       ///< false: a law that isn't confined yields a certificate with holds = false
   double tolerance = 1e-12;           ///< enumerate: largest relative residual of a weight
   int points = 1;                     ///< random points of the manifold
@@ -257,6 +257,13 @@ private:
 }  // namespace detail
 
 /// Certifies that the population gradient of an attention-only network, at any point of the manifold, is tangent to it.
+///
+/// If the law is invariant under a group \f$G\f$ that acts on the stream by orthogonal \f$\rho(g)\f$, then
+/// \f[
+///   L(\rho(g)\, W \rho(g)^\top) = L(W) \;\Rightarrow\;
+///   \nabla L(\rho(g)\, W \rho(g)^\top) = \rho(g)\, \nabla L(W)\, \rho(g)^\top ,
+/// \f]
+/// so that the gradient of weights that commute with the group commutes with it too (IMIR, section 4).
 ///
 /// Throws invariance_error, naming what leaks, unless the certificate holds or options.throw_on_failure is false;
 /// too_many_error for the method `enumerate` with more than options.bound sequences; argument_error for bad options,

@@ -26,6 +26,7 @@ struct weight_leak {
   double residual = 0;        ///< ||off-manifold part|| / ||gradient||
   double standard_error = 0;  ///< the leak that one standard error of the sampled residual^2 stands for; 0 if exact
   double bound = 0;           ///< what the residual must not exceed
+  /// Whether the residual is within the bound.
   [[nodiscard]] bool holds() const noexcept { return residual <= bound; }
 };
 

@@ -26,7 +26,9 @@ namespace lindyn::model {
 template <class Scalar>
 class attention_workspace {
 public:
+  /// Memory for `threads` threads. Throws argument_error for fewer than one.
   explicit attention_workspace(int threads = 1) : passes_(static_cast<std::size_t>(checked(threads))) {}
+  /// Number of threads that an evaluation may use.
   [[nodiscard]] int threads() const noexcept { return static_cast<int>(passes_.size()); }
 
 private:
@@ -43,11 +45,14 @@ private:
   std::vector<Scalar> partial_gradients_;
 };
 
-/// A transformer of attention layers alone, on the exactly orthogonal stream: with x_0 = one-hot [token | position],
-///
-///     layer l:  A_h = softmax over keys j <= i of x_i' W_KQ.l.h x_j  (row i is the query),
-///               x <- [x | A_1 x | .. | A_H x]
-///     logits = W_out x_last,   loss of a batch = sum_b weight_b loss_b
+/// A transformer of attention layers alone, on the exactly orthogonal stream. With \f$x = \f$ one-hot [token | position]
+/// of every place, layers \f$l = 1 .. L\f$ with heads \f$h = 1 .. H\f$ compute
+/// \f[
+///   (A_h)_{ij} = \mathop{\mathrm{softmax}}_{j \le i}\; x_i^\top W_{lh}\, x_j , \qquad
+///   x \leftarrow [\, x \mid A_1 x \mid \cdots \mid A_H x \,] , \qquad
+///   \text{logits} = W_\mathrm{out}\, x_\mathrm{last} ,
+/// \f]
+/// where row i is the query. The loss of a batch is sum_b weight_b loss_b.
 ///
 /// Weights and gradients are flat buffers laid out by `parameters()`. Layer 1 costs a gather of four weights a score,
 /// and so does each pair of stream copies in the layers above (see attention_pass.hpp for the formulas, forward and
@@ -68,16 +73,18 @@ class attention_only {
                 "lindyn: the scalar of an attention-only network must be float or double.");
 
 public:
-  using scalar = Scalar;
-  using workspace = attention_workspace<Scalar>;
-  static constexpr int layers = Layers::value;
-  static constexpr int heads = Heads::value;
+  using scalar = Scalar;                          ///< of weights and gradients
+  using workspace = attention_workspace<Scalar>;  ///< memory that evaluations reuse
+  static constexpr int layers = Layers::value;    ///< L, or `dynamic`
+  static constexpr int heads = Heads::value;      ///< H, or `dynamic`
 
   /// Throws argument_error for sizes below 1, or sizes other than those of the type.
   explicit attention_only(const attention_shape& shape)
       : shape_(resolve<Layers, Heads>(shape)), table_(attention_parameters(shape_)) {}
 
+  /// All sizes.
   [[nodiscard]] const attention_shape& shape() const noexcept { return shape_; }
+  /// Where each matrix lies in the flat buffers.
   [[nodiscard]] const parameter_table& parameters() const noexcept { return table_; }
 
   /// sum_b weight_b loss_b. Throws shape_error, argument_error or non_finite_error for arguments that don't fit.
@@ -125,7 +132,8 @@ public:
     return result;
   }
 
-  /// The same with memory of their own, on one thread.
+  /// \{
+  /// The same with memory of its own, on one thread.
   [[nodiscard]] double loss(std::span<const Scalar> weights, const task::batch_view& batch, task::loss kind) const {
     workspace own;
     return loss(weights, batch, kind, own);
@@ -144,6 +152,7 @@ public:
     workspace own;
     return attention(weights, batch, own);
   }
+  /// \}
 
 private:
   void require_arguments(std::span<const Scalar> weights, const task::batch_view& batch) const {

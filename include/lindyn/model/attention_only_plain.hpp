@@ -41,9 +41,12 @@ namespace lindyn::model {
 template <std::floating_point Real = double>
 class attention_only_plain {
 public:
+  /// Throws argument_error for sizes below 1.
   explicit attention_only_plain(const attention_shape& shape) : shape_(shape), table_(attention_parameters(shape)) {}
 
+  /// All sizes.
   [[nodiscard]] const attention_shape& shape() const noexcept { return shape_; }
+  /// Where each matrix lies in the flat buffers.
   [[nodiscard]] const parameter_table& parameters() const noexcept { return table_; }
 
   /// sum_b weight_b loss_b.

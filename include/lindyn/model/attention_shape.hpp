@@ -29,6 +29,7 @@ struct attention_shape {
   /// D (H+1)^layer, the width of the stream that enters layer `layer` (from 0); that of the readout for `layer` = L.
   [[nodiscard]] constexpr index width(int layer) const noexcept { return input_width() * copies(layer, heads); }
 
+  /// Whether all sizes agree.
   friend constexpr bool operator==(const attention_shape&, const attention_shape&) noexcept = default;
 };
 

@@ -25,10 +25,11 @@ enum class embedding {
 };
 
 /// Makes a network with one-hot embeddings compute what it would with centred ones. With C the map that centres the
-/// stream, the latter is L(C W C, W_out C), whose derivatives are C L' C and L' C: centre the weights once, and every
-/// gradient.
+/// stream, the latter's loss is \f$L(C W C,\, W_\mathrm{out} C)\f$, whose derivatives are \f$C L' C\f$ and
+/// \f$L' C\f$: centre the weights once, and every gradient.
 class centred_stream {
 public:
+  /// \param structure  symmetry of the tokens and positions, which says what their orbits are
   explicit centred_stream(const symmetry::stream_structure& structure) {
     const auto& [tokens, positions, generators] = structure;
     for (int token = 0; token < tokens.size(); ++token) orbit_.push_back(tokens.orbit(token));

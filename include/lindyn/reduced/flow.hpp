@@ -24,11 +24,11 @@ struct flow_options {
   std::optional<double> stop_at_loss = {};  ///< stop at the first time at which the loss is this low
   double tolerance = 1e-6;                  ///< absolute and relative error of a step
   std::vector<double> times = {};           ///< ascending times at which the coordinates are wanted
-  std::int64_t max_steps = 1'000'000;
-  progress::callback tell = {};  ///< hears of the time reached, if `until` is finite
+  std::int64_t max_steps = 1'000'000;       ///< accepted and rejected ones together
+  progress::callback tell = {};             ///< hears of the time reached, if `until` is finite
 };
 
-/// dc/dt = -G^-1 dL/dc from `start`. The result's `value` is the loss at its end, `samples` are the coordinates at
+/// \f$\dot c = -G^{-1}\, \partial L / \partial c\f$ from `start`, with G the Gram matrix of the basis. The result's `value` is the loss at its end, `samples` are the coordinates at
 /// `times`; status `event` says that the loss met stop_at_loss, at time t. An event costs no evaluations but the few
 /// that locate it: the loss is a by-product of the gradient. Throws argument_error for bad options, solver_error when
 /// the flow can't go on.

@@ -14,23 +14,29 @@ namespace lindyn::reduced {
 /// Eight numbers, one for each of eight rows, in as few of the processor's vectors as they fit (a vector extension of
 /// GCC and Clang; longer vectors than the processor's are slow under GCC 12, hence the parts).
 struct alignas(64) lanes {
-  static constexpr int count = 8;
-  using part = double __attribute__((vector_size(vector_bytes)));
-  static constexpr int parts = static_cast<int>(count * sizeof(double) / sizeof(part));
-  part part_of[parts];
+  static constexpr int count = 8;                                  ///< numbers
+  using part = double __attribute__((vector_size(vector_bytes)));  ///< one of the processor's vectors
+  static constexpr int parts = static_cast<int>(count * sizeof(double) / sizeof(part));  ///< vectors
+  part part_of[parts];                                                                   ///< the numbers
 
+  /// \{
+  /// The number in one lane.
   [[nodiscard]] double& operator[](int lane) noexcept { return reinterpret_cast<double*>(this)[lane]; }
   [[nodiscard]] double operator[](int lane) const noexcept { return reinterpret_cast<const double*>(this)[lane]; }
+  /// \}
 
   /// Sum of the eight.
   [[nodiscard]] double sum() const noexcept {
     const lanes& x = *this;
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
   }
+  /// The same number in every lane.
   [[nodiscard]] static lanes all(double value) noexcept {
     return each([&](int) { return part{} + value; });
   }
 
+  /// \{
+  /// Lane by lane.
   lanes& operator+=(const lanes& other) noexcept { return *this = *this + other; }
   lanes& operator-=(const lanes& other) noexcept { return *this = *this - other; }
   lanes& operator*=(const lanes& other) noexcept { return *this = *this * other; }
@@ -53,6 +59,7 @@ struct alignas(64) lanes {
   friend lanes operator-(const lanes& a) noexcept {
     return each([&](int i) { return -a.part_of[i]; });
   }
+  /// \}
   /// The larger of a and b in every lane.
   [[nodiscard]] friend lanes larger(const lanes& a, const lanes& b) noexcept {
     return each([&](int i) { return a.part_of[i] > b.part_of[i] ? a.part_of[i] : b.part_of[i]; });

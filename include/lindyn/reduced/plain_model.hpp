@@ -36,8 +36,10 @@ public:
     task::require_valid(sequences_.view(), basis.tokens().size(), basis.positions().size());
   }
 
+  /// Number of coordinates.
   [[nodiscard]] index dimension() const noexcept { return basis_.dimension(); }
 
+  /// The loss at these coordinates (dimension() entries).
   [[nodiscard]] double loss(std::span<const double> coordinates) const {
     std::vector<double> unused(static_cast<std::size_t>(dimension()));
     return loss_and_gradient(coordinates, unused);

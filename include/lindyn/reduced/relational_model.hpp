@@ -4,11 +4,13 @@
 /// \file
 /// Loss and gradient on the manifold, at a cost that depends on neither the vocabulary nor the width of the stream.
 ///
-/// On the manifold every score is sum theta_abS P^a R^S P^b', with R^S the relations between the sequence's own places
-/// and P^a the product of attention matrices along path a (IMIR, section 4; in this form derived: insert W = sum theta
-/// e_a e_b' (x) S and x = [P^a x0] into x_i' W x_j). Path products are row-stochastic, so that centring S shifts a row
-/// of scores, or all logits, by a constant: 0/1 relations serve, and the shift is put back into the logits for the
-/// squared error. Two primitives, adjoint to each other, do everything: push X -> X A and fold X -> X A'.
+/// On the manifold the scores of a sequence of n places are the n x n matrix
+/// \f[ \sum_{a,b,S} \theta_{abS}\; P^a R^S (P^b)^\top \f]
+/// with \f$R^S\f$ the relations between the sequence's own places and \f$P^a\f$ the product of attention matrices along
+/// path a (IMIR, section 4; in this form derived: insert \f$W = \sum \theta_{abS}\, e_a e_b^\top \otimes S\f$ and
+/// \f$x = [P^a x_0]_a\f$ into \f$x_i^\top W x_j\f$). Path products are row-stochastic, so that centring S shifts a row of
+/// scores, or all logits, by a constant: 0/1 relations serve, and the shift is put back into the logits for the squared
+/// error. Two primitives, adjoint to each other, do everything: push \f$X \to X A\f$ and fold \f$X \to X A^\top\f$.
 
 #include <algorithm>
 #include <cmath>
@@ -36,13 +38,17 @@ public:
   relational_model(const manifold::basis& basis, Sequences&& sequences, task::loss loss = task::loss::cross_entropy)
       : relational_model(basis, compile_relations(basis, std::forward<Sequences>(sequences)), loss) {}
 
+  /// The same for a population that is compiled already, for this basis.
   relational_model(const manifold::basis& basis, relation_plan plan, task::loss loss = task::loss::cross_entropy)
       : basis_(basis), plan_(std::move(plan)), work_(basis.layout(), plan_, loss, means(basis)) {
     require(!plan_.contexts.empty(), "sequences", "an empty population", "at least one sequence of positive weight");
   }
 
+  /// Number of coordinates.
   [[nodiscard]] index dimension() const noexcept { return basis_.dimension(); }
+  /// The manifold.
   [[nodiscard]] const manifold::basis& basis() const noexcept { return basis_; }
+  /// The population.
   [[nodiscard]] const relation_plan& plan() const noexcept { return plan_; }
 
   /// The loss at these coordinates (dimension() entries). A loss that isn't finite is returned as it is.

@@ -26,36 +26,46 @@ namespace lindyn::reduced {
 /// How two places are related: a token selection and a position selection, -1 where none holds. The score that a
 /// related pair adds in a block is the sum of the two coordinates.
 struct pair_kind {
-  int token = -1;
-  int position = -1;
+  int token = -1;     ///< token selection
+  int position = -1;  ///< position selection
+  /// Ordered by the token selection, then the position selection.
   friend constexpr auto operator<=>(const pair_kind&, const pair_kind&) noexcept = default;
 };
 
 /// A related pair of places of the trunk, in relation_plan::kinds[kind].
 struct related_pair {
-  int row = 0, column = 0, kind = 0;
+  int row = 0;     ///< the asking place
+  int column = 0;  ///< the place asked
+  int kind = 0;    ///< how they are related
 };
 
 /// Selection `selection` of the token at `column` adds to the logit in `slot`.
 struct logit_entry {
-  int selection = 0, column = 0, slot = 0;
+  int selection = 0;  ///< a token selection
+  int column = 0;     ///< a place of the trunk
+  int slot = 0;       ///< of the logit
 };
 
 /// Up to eight queries of one trunk. What holds for some of them only comes with a mask, 1 in their lanes and else 0.
 struct query_block {
+  /// A relation between the query and a place of the trunk.
   struct relation {
-    int column = 0, kind = 0;
-    lanes mask{};
+    int column = 0;  ///< the place
+    int kind = 0;    ///< how they are related
+    lanes mask{};    ///< for which queries it holds
   };
+  /// A relation of the query with itself.
   struct self_relation {
-    int kind = 0;
-    lanes mask{};
+    int kind = 0;  ///< how it is related
+    lanes mask{};  ///< for which queries it holds
   };
+  /// Selection `selection` of the query's token adds to the logit in `slot`.
   struct self_logit {
-    int selection = 0, slot = 0;
-    lanes mask{};
+    int selection = 0;  ///< a token selection
+    int slot = 0;       ///< of the logit
+    lanes mask{};       ///< for which queries it holds
   };
-  int count = 0;
+  int count = 0;                           ///< queries
   lanes weight{};                          ///< 0 in unused lanes
   std::array<int, lanes::count> answer{};  ///< slot of the answer
   std::vector<relation> rows;              ///< pairs (query, trunk column)
@@ -74,15 +84,15 @@ struct relation_context {
   std::vector<logit_entry> logits;   ///< what the trunk's tokens add
   int slots = 0;                     ///< tokens whose logits may differ from the common one of all others
   double others = 0;                 ///< number of these others
-  std::vector<query_block> queries;
+  std::vector<query_block> queries;  ///< all that follow the trunk
 };
 
 /// A population, compiled for one manifold.
 struct relation_plan {
-  std::vector<pair_kind> kinds;
-  std::vector<relation_context> contexts;
-  int longest_trunk = 0;
-  int most_slots = 0;
+  std::vector<pair_kind> kinds;            ///< all kinds that occur
+  std::vector<relation_context> contexts;  ///< the trunks with their queries
+  int longest_trunk = 0;                   ///< largest relation_context::trunk
+  int most_slots = 0;                      ///< largest relation_context::slots
 
   /// Number of queries, that is of sequences that differ in their relations.
   [[nodiscard]] index types() const noexcept {

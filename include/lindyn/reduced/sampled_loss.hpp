@@ -22,6 +22,9 @@ namespace lindyn::reduced {
 ///     const auto [mean, standard_error] = estimate(coordinates);
 class sampled_loss {
 public:
+  /// \param basis   the manifold
+  /// \param sample  types of the law, by population::sample_types
+  /// \param loss    cross-entropy or squared error
   sampled_loss(const manifold::basis& basis, population::type_sample sample,
                task::loss loss = task::loss::cross_entropy)
       : sample_(std::move(sample)), model_(basis, compile(basis), loss) {
