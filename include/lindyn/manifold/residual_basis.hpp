@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The manifold in the weights of a network with an additive residual stream: approximate, projected on by least squares.
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <Eigen/Core>
+#include <Eigen/QR>
+
+#include <lindyn/manifold/basis.hpp>
+#include <lindyn/model/residual_stream.hpp>
+
+namespace lindyn::manifold {
+
+/// The images T S T' of the basis elements S of the concatenated stream, T the stream's reader (see
+/// model::residual_stream). They span a space of the same dimension, but aren't orthogonal between copies unless the
+/// columns of T are orthonormal: the overlap K = T'T gives the Gram matrix <T S_i T', T S_j T'> = <S_i, K S_j K>.
+/// Gradients are not confined to this space; `project` measures by how much they leave it.
+class residual_basis {
+public:
+  /// Throws shape_error unless basis and stream have the same tokens, positions, layers and heads.
+  residual_basis(manifold::basis basis, model::residual_stream stream)
+      : basis_(std::move(basis)), stream_(std::move(stream)) {
+    const auto parameters = stream_.concatenated_parameters();
+    require_extent("stream.concatenated_parameters().count()", parameters.count(), basis_.parameters().count());
+    require_extent("stream.concatenated_parameters().size()", parameters.size(), basis_.parameters().size());
+    fill_gram();
+  }
+
+  [[nodiscard]] const manifold::basis& basis() const noexcept { return basis_; }
+  [[nodiscard]] const model::residual_stream& stream() const noexcept { return stream_; }
+  /// Number of coordinates.
+  [[nodiscard]] index dimension() const noexcept { return basis_.dimension(); }
+
+  /// The weights sum_i c_i T S_i T'. Throws shape_error for another number of coordinates.
+  [[nodiscard]] std::vector<double> embed(std::span<const double> coordinates) const {
+    std::vector<double> weights(static_cast<std::size_t>(stream_.parameters().size()));
+    stream_.pull_back(basis_.embed(coordinates), weights);
+    return weights;
+  }
+
+  /// The nearest weights (or gradient) of the form of `embed`: its coordinates, of several the smallest, and what is
+  /// left of each weight. Throws shape_error for another number of weights; non_finite_error, naming the weight.
+  [[nodiscard]] projection project(std::span<const double> weights) const {
+    model::require_weights(stream_.parameters(), weights);
+    std::vector<double> concatenated(static_cast<std::size_t>(basis_.parameters().size()));
+    stream_.concatenate(weights, concatenated);
+    Eigen::VectorXd products(dimension());
+    basis_.inner_products(concatenated, std::span(products.data(), static_cast<std::size_t>(dimension())));
+    const Eigen::VectorXd coordinates = gram_.solve(products);
+
+    projection result{{coordinates.begin(), coordinates.end()}, {}, {}};
+    result.off_manifold = embed(result.coordinates);
+    std::ranges::transform(weights, result.off_manifold, result.off_manifold.begin(), std::minus{});
+    for (const parameter& which : stream_.parameters()) {
+      const auto norm = [&](const double* values) {
+        return Eigen::Map<const Eigen::VectorXd>(values + which.offset, which.size()).norm();
+      };
+      result.weights.push_back({which.name, norm(weights.data()), norm(result.off_manifold.data())});
+    }
+    return result;
+  }
+
+private:
+  using matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+  void fill_gram() {
+    const parameter_table& table = basis_.parameters();
+    std::vector<matrix> overlaps;
+    for (index which = 0; which < table.count(); ++which) {
+      const std::vector<double> overlap = stream_.overlap(which);
+      const index width = table[which].columns;
+      overlaps.push_back(Eigen::Map<const matrix>(overlap.data(), width, width));
+    }
+    matrix gram(dimension(), dimension());
+    std::vector<double> unit(static_cast<std::size_t>(dimension())), element;
+    for (index place = 0; place < dimension(); ++place) {
+      unit[static_cast<std::size_t>(place)] = 1;
+      element = basis_.embed(unit);
+      unit[static_cast<std::size_t>(place)] = 0;
+      for (index which = 0; which < table.count(); ++which) {
+        const auto view = table.view(table[which], std::span(element));
+        Eigen::Map<matrix> part(view.data, view.rows, view.columns);
+        const matrix& overlap = overlaps[static_cast<std::size_t>(which)];
+        part = part * overlap;
+        if (which + 1 < table.count()) part = overlap * part;
+      }
+      basis_.inner_products(element, std::span(gram.data() + place * dimension(), unit.size()));
+    }
+    gram_.compute(gram);
+  }
+
+  manifold::basis basis_;
+  model::residual_stream stream_;
+  Eigen::CompleteOrthogonalDecomposition<matrix> gram_;  // narrow streams make it singular
+};
+
+}  // namespace lindyn::manifold
