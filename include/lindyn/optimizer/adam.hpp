@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Adam, and with decoupled decay AdamW.
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <lindyn/optimizer/decay.hpp>
+#include <lindyn/optimizer/optimizer.hpp>
+
+namespace lindyn::optimizer {
+
+template <class Scalar>
+class adam;
+
+/// Options of adam.
+struct adam_options {
+  double beta1 = 0.9;       ///< share of the first moment that a step keeps, in [0, 1)
+  double beta2 = 0.999;     ///< share of the second moment that a step keeps, in [0, 1)
+  double epsilon = 1e-8;    ///< joins the root of the corrected second moment; positive
+  weight_decay decay = {};  ///< `lr_scaled` makes it AdamW; `coupled_l2` enters both moments
+
+  /// The optimiser that these options describe.
+  template <class Scalar>
+  using rule = adam<Scalar>;
+};
+
+/// Adam (Kingma and Ba, "Adam: a method for stochastic optimization", ICLR 2015, algorithm 1): in step t = 1, 2, ..
+///
+///     m <- beta1 m + (1 - beta1) g,  v <- beta2 v + (1 - beta2) g^2
+///     w <- w - learning_rate (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
+///
+/// for every entry by itself. So rotating the weights, or passing to coordinates on a manifold, makes another optimiser
+/// of it, and it leaves subspaces that hold all gradients.
+/// \tparam Scalar  float or double
+template <class Scalar>
+class adam {
+public:
+  static constexpr bool linear = false;  ///< see the concept `optimizer`
+
+  /// \param size     number of weights
+  /// \param options  throws argument_error, naming the member, for what makes no sense
+  explicit adam(index size, const adam_options& options = {}) : options_(options) {
+    require(size >= 0, "size", size, "not negative");
+    require(options.beta1 >= 0 && options.beta1 < 1, "beta1", options.beta1, "in [0, 1)");
+    require(options.beta2 >= 0 && options.beta2 < 1, "beta2", options.beta2, "in [0, 1)");
+    require(static_cast<Scalar>(options.epsilon) > 0 && options.epsilon <= 1e30, "epsilon", options.epsilon,
+            "positive in the weights' precision, and at most 1e30");
+    require_valid(options.decay);
+    first_.assign(static_cast<std::size_t>(size), Scalar(0));
+    second_ = first_;
+  }
+
+  /// One step. Throws shape_error for another number of weights or derivatives, argument_error for a negative rate.
+  void step(std::span<Scalar> weights, std::span<const Scalar> gradient, double learning_rate) {
+    detail::require_step<Scalar>(static_cast<index>(first_.size()), weights, gradient, learning_rate);
+    const decay_factors decay = factors(options_.decay, learning_rate);
+    const auto t = static_cast<double>(++steps_);
+    const auto beta1 = static_cast<Scalar>(options_.beta1), beta2 = static_cast<Scalar>(options_.beta2);
+    const auto rest1 = static_cast<Scalar>(1 - options_.beta1), rest2 = static_cast<Scalar>(1 - options_.beta2);
+    const auto rate = static_cast<Scalar>(learning_rate / (1 - std::pow(options_.beta1, t)));
+    const auto correction = static_cast<Scalar>(1 / std::sqrt(1 - std::pow(options_.beta2, t)));
+    const auto epsilon = static_cast<Scalar>(options_.epsilon);
+    detail::subtract_steps(decay, weights, gradient,
+                           [=, first = first_.data(), second = second_.data()](std::size_t i, Scalar g) {
+                             first[i] = beta1 * first[i] + rest1 * g;
+                             second[i] = beta2 * second[i] + rest2 * g * g;
+                             return rate * first[i] / (correction * std::sqrt(second[i]) + epsilon);
+                           });
+  }
+
+  /// m, laid out as the weights.
+  [[nodiscard]] std::span<const Scalar> first_moment() const noexcept { return first_; }
+  /// v, laid out as the weights.
+  [[nodiscard]] std::span<const Scalar> second_moment() const noexcept { return second_; }
+  /// t, the steps made so far.
+  [[nodiscard]] std::int64_t steps() const noexcept { return steps_; }
+
+private:
+  adam_options options_;
+  std::vector<Scalar> first_, second_;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace lindyn::optimizer

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Weight decay: the conventions by name, and what each makes of one step.
+
+#include <string_view>
+
+#include <lindyn/core/errors.hpp>
+
+namespace lindyn::optimizer {
+
+/// What a decay rate lambda means. The first three decouple decay from the gradient (Loshchilov and Hutter, "Decoupled
+/// weight decay regularization", ICLR 2019, algorithms 1 and 2): the weights shrink, then the step is subtracted.
+enum class decay_mode {
+  lr_scaled,   ///< w <- (1 - learning_rate lambda) w, as AdamW is implemented everywhere
+  absolute,    ///< w <- (1 - lambda) w, whatever the learning rate
+  ratio,       ///< w <- (1 - lambda learning_rate / base) w: `absolute` that follows the schedule, as AdamW was printed
+  coupled_l2,  ///< lambda w joins the gradient, and through it momentum and both moments of Adam
+};
+
+/// The mode's name.
+[[nodiscard]] constexpr std::string_view name(decay_mode mode) noexcept {
+  switch (mode) {
+    case decay_mode::lr_scaled:
+      return "lr_scaled";
+    case decay_mode::absolute:
+      return "absolute";
+    case decay_mode::ratio:
+      return "ratio";
+    case decay_mode::coupled_l2:
+      return "coupled_l2";
+  }
+  return "unknown";
+}
+
+/// How much the weights decay. The rate is lambda; 0 is no decay, in every mode.
+struct weight_decay {
+  double rate = 0;                          ///< lambda
+  decay_mode mode = decay_mode::lr_scaled;  ///< what it means
+  double base_learning_rate = 0;            ///< `ratio`: the configured learning rate, not the warm-up's first
+};
+
+/// What decay does to one step: w <- keep w - step(gradient + coupled w).
+struct decay_factors {
+  double keep = 1;     ///< share of the weights that stays, in [0, 1]
+  double coupled = 0;  ///< of the weights, joins the gradient
+};
+
+/// Throws argument_error, naming the member, for decay that makes no sense at any learning rate.
+inline void require_valid(const weight_decay& decay) {
+  require(decay.rate >= 0 && decay.rate <= 1e30, "decay.rate", decay.rate, "not negative, and at most 1e30");
+  require(decay.mode != decay_mode::absolute || decay.rate <= 1, "decay.rate", decay.rate,
+          "at most 1 in the mode absolute");
+  require(decay.mode != decay_mode::ratio || (decay.base_learning_rate > 0 && decay.base_learning_rate <= 1e30),
+          "decay.base_learning_rate", decay.base_learning_rate, "positive in the mode ratio, and at most 1e30");
+}
+
+/// The factors of a step at this learning rate. Throws argument_error where the weights would change their sign.
+[[nodiscard]] inline decay_factors factors(const weight_decay& decay, double learning_rate) {
+  if (decay.mode == decay_mode::coupled_l2) return {.coupled = decay.rate};
+  const double scale = decay.mode == decay_mode::lr_scaled  ? learning_rate
+                       : decay.mode == decay_mode::absolute ? 1
+                                                            : learning_rate / decay.base_learning_rate;
+  const double keep = 1 - scale * decay.rate;
+  require(keep >= 0, "decay.rate", decay.rate, "so small that a step doesn't turn the weights' sign");
+  return {.keep = keep};
+}
+
+}  // namespace lindyn::optimizer
