@@ -62,8 +62,13 @@ private:
 /// The manifold of an attention-only network under a symmetry of its tokens and positions, at run-time sizes.
 ///
 /// Weight W of layer l, head h has the block (a, b) of D x D entries (D = V + P) for query copy a and key copy b; on
-/// the manifold the block's token part is sum_S c_S S over the token selections, its position part likewise, and the
-/// rest is zero. A readout block is V x D with the token part alone. S are the centred orbital matrices.
+/// the manifold
+/// \f[
+///   W_{lh} = \sum_{a,b} e_a e_b^\top \otimes
+///            \begin{pmatrix} \sum_{S \in T} c_{lhabS}\, S & 0 \\ 0 & \sum_{S \in P} c_{lhabS}\, S \end{pmatrix} ,
+/// \f]
+/// with S the centred orbital matrices: the token selections T in the block's token part, the position selections P in
+/// its position part. A readout block is V x D with the token part alone.
 class basis {
 public:
   /// \param structure  symmetry of the tokens and positions
@@ -76,10 +81,15 @@ public:
         parameters_(
             model::attention_parameters({structure_.tokens.size(), structure_.positions.size(), layers, heads})) {}
 
+  /// Which coordinate stands where.
   [[nodiscard]] const manifold::layout& layout() const noexcept { return layout_; }
+  /// Number of coordinates.
   [[nodiscard]] index dimension() const noexcept { return layout_.dimension(); }
+  /// The symmetry of tokens and positions.
   [[nodiscard]] const symmetry::stream_structure& structure() const noexcept { return structure_; }
+  /// The token selections T.
   [[nodiscard]] const selection_set& tokens() const noexcept { return tokens_; }
+  /// The position selections P.
   [[nodiscard]] const selection_set& positions() const noexcept { return positions_; }
   /// The full weights: W_KQ.l.h and W_out.
   [[nodiscard]] const parameter_table& parameters() const noexcept { return parameters_; }
@@ -97,9 +107,11 @@ public:
         manifold::label(layout_, which, shift < 0 ? tokens_.name(which.selection) : positions_.name(shift)).view());
   }
 
-  /// out = G in, G the Gram matrix of the basis (block diagonal; dimension() entries each; may be the same array).
+  /// out = G in, with the Gram matrix \f$G_{ij} = \langle S_i, S_j \rangle\f$ of the basis (block diagonal; dimension()
+  /// entries each; may be the same array).
   void apply_gram(std::span<const double> in, std::span<double> out) const { transform(in, out, false); }
-  /// out = G^-1 in. Gradient flow of the weights with unit metric moves the coordinates along -G^-1 dL/dc.
+  /// out = G^-1 in. Gradient flow of the weights with unit metric moves the coordinates by
+  /// \f$\dot c = -G^{-1}\, \partial L / \partial c\f$.
   void solve_gram(std::span<const double> in, std::span<double> out) const { transform(in, out, true); }
 
   /// The full weights with these coordinates. Throws shape_error for another number of either.
@@ -112,6 +124,7 @@ public:
       selections.add(coordinates.subspan(static_cast<std::size_t>(place)), matrix, row, column);
     });
   }
+  /// The same, returned.
   [[nodiscard]] std::vector<double> embed(std::span<const double> coordinates) const {
     std::vector<double> weights(static_cast<std::size_t>(parameters_.size()));
     embed(coordinates, weights);

@@ -44,22 +44,26 @@ struct imir {
   static_assert(Net::layers != dynamic && Net::heads != dynamic,
                 "lindyn: imir needs the numbers of layers and heads at compile time; at run time use "
                 "manifold::layout or manifold::basis.");
-  using task = Task;
-  using net = Net;
-  using position_law = Positions;
+  using task = Task;               ///< what is asked
+  using net = Net;                 ///< of which network
+  using position_law = Positions;  ///< where blocks stand
 
   /// |T|: {I} or {I, C}.
   static constexpr int token_selections = Task::association ? 2 : 1;
   /// |P|: {I, M, .., M^(k-1)} for slots, {M^0, .., M^(P-2)} for a ring.
   static constexpr int position_selections = detail::position_selections<Positions>::of(Task::block);
+  /// Which coordinate stands where.
   static constexpr manifold::layout layout{Net::layers, Net::heads, token_selections, position_selections};
   /// dim S.
   static constexpr index dimension = layout.dimension();
+  /// A point of the manifold.
   using coordinates = std::array<double, static_cast<std::size_t>(dimension)>;
 
-  /// Which coordinate stands at a place in [0, dimension), and its place, label and sentence.
+  /// The coordinate at a place in [0, dimension).
   [[nodiscard]] static constexpr coordinate at(index place) noexcept { return layout.at(place); }
+  /// The place of a coordinate.
   [[nodiscard]] static constexpr index place(const coordinate& which) noexcept { return layout.place(which); }
+  /// The label of the coordinate at a place.
   [[nodiscard]] static constexpr label_text label(index place) { return manifold::label(layout, layout.at(place)); }
   /// All weights zero.
   [[nodiscard]] static constexpr coordinates origin() noexcept { return {}; }

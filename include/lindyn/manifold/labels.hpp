@@ -15,18 +15,23 @@ namespace lindyn::manifold {
 /// A short text that exists at compile time.
 class label_text {
 public:
+  /// Appends a text; letters beyond the 96th are dropped.
   constexpr label_text& operator+=(std::string_view text) noexcept {
     for (const char letter : text)
       if (size_ < letters_.size()) letters_[size_++] = letter;
     return *this;
   }
+  /// Appends the digits of a number that isn't negative.
   constexpr label_text& operator+=(int number) noexcept {
     if (number >= 10) *this += number / 10;
     const char digit = static_cast<char>('0' + number % 10);
     return *this += std::string_view(&digit, 1);
   }
+  /// The text, which lives as long as this object.
   constexpr operator std::string_view() const noexcept { return {letters_.data(), size_}; }
+  /// The same by name.
   [[nodiscard]] constexpr std::string_view view() const noexcept { return *this; }
+  /// Whether both are the same text.
   friend constexpr bool operator==(const label_text& a, std::string_view b) noexcept { return a.view() == b; }
 
 private:

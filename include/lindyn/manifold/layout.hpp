@@ -23,11 +23,13 @@ struct coordinate {
   int key_copy = 0;    ///< likewise; 0 .. (H + 1)^L - 1 in the readout
   int selection = 0;   ///< token selections first, then position selections; the readout has token selections only
 
+  /// Whether both are the same coordinate.
   friend constexpr bool operator==(const coordinate&, const coordinate&) noexcept = default;
 };
 
 /// Numbers the coordinates: layer by layer, head by head, query copy, key copy, selection; the readout last.
-/// dim S = sum_l H (H + 1)^(2 (l - 1)) (|T| + |P|) + |T| (H + 1)^L (IMIR, section 4).
+/// \f[ \dim S = \sum_{l=1}^{L} H (H+1)^{2(l-1)} \left( |T| + |P| \right) + |T|\, (H+1)^L \f]
+/// (IMIR, section 4).
 class layout {
 public:
   /// Throws argument_error for fewer than one layer, head or token selection, or a negative number of others.
@@ -42,9 +44,13 @@ public:
     require_constexpr(position_selections >= 0, "position_selections", position_selections, "not negative");
   }
 
+  /// L.
   [[nodiscard]] constexpr int layers() const noexcept { return layers_; }
+  /// H.
   [[nodiscard]] constexpr int heads() const noexcept { return heads_; }
+  /// |T|.
   [[nodiscard]] constexpr int token_selections() const noexcept { return tokens_; }
+  /// |P|.
   [[nodiscard]] constexpr int position_selections() const noexcept { return positions_; }
   /// Selections of an attention weight's block, |T| + |P|.
   [[nodiscard]] constexpr int selections() const noexcept { return tokens_ + positions_; }
@@ -92,6 +98,7 @@ public:
     return result;
   }
 
+  /// Whether all four numbers agree.
   friend constexpr bool operator==(const layout&, const layout&) noexcept = default;
 
 private:

@@ -28,10 +28,16 @@ enum class centring {
 struct selection_options {
   std::vector<int> tokens{};     ///< indices of the token structure's orbitals; empty: all
   std::vector<int> positions{};  ///< indices of the position structure's orbitals; empty: all
-  manifold::centring centring = manifold::centring::orbit_mean;
+  manifold::centring centring = manifold::centring::orbit_mean;  ///< of all selections
 };
 
-/// Selections on one set of points (the tokens or the positions), with their Gram matrix.
+/// Selections on one set of points (the tokens or the positions), with their Gram matrix. With 1 on the ordered pairs
+/// of points that orbital s holds, p_s in number, in a block of row orbit x column orbit of A points,
+/// \f[
+///   S_s = \mathbf 1_s - \frac{p_s}{A} \mathbf 1 \mathbf 1^\top , \qquad
+///   G_{st} = \langle S_s, S_t \rangle = \delta_{st}\, p_s - \frac{p_s p_t}{A}
+/// \f]
+/// within a block, and 0 between blocks.
 class selection_set {
 public:
   /// \param selected  indices of the structure's orbitals; empty: all
@@ -54,10 +60,15 @@ public:
     fill_gram();
   }
 
+  /// Number of points.
   [[nodiscard]] int size() const { return structure_.size(); }
+  /// Number of selections.
   [[nodiscard]] int count() const noexcept { return static_cast<int>(selected_.size()); }
+  /// The symmetry whose orbitals are selected.
   [[nodiscard]] const symmetry::structure& structure() const noexcept { return structure_; }
+  /// Name of selection s, "I".
   [[nodiscard]] std::string name(int s) const { return structure_.name(selected_[static_cast<std::size_t>(s)]); }
+  /// How the selections are centred.
   [[nodiscard]] manifold::centring centred() const noexcept { return centring_; }
   /// The selection that holds between row point i and column point j; -1 if none does.
   [[nodiscard]] int between(int i, int j) const {

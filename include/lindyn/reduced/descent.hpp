@@ -25,8 +25,8 @@ struct descent_options {
   double learning_rate = 0.1;  ///< of every step
 };
 
-/// Iterates \f$c \leftarrow c - \eta\, G^{-1}\, \partial L / \partial c\f$ with learning rate \f$\eta\f$, and returns the last
-/// c.
+/// Iterates \f$c \leftarrow c - \eta\, G^{-1}\, \partial L / \partial c\f$ with learning rate \f$\eta\f$, and returns
+/// the last c.
 ///
 /// Gradient descent of the full weights, W <- W - learning_rate dL/dW, with the population gradient is this map
 /// exactly: dL/dW lies on the manifold and has the coordinates G^-1 dL/dc there (derived: <S, dL/dW> = dL/dc, and

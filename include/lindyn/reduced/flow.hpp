@@ -28,10 +28,10 @@ struct flow_options {
   progress::callback tell = {};             ///< hears of the time reached, if `until` is finite
 };
 
-/// \f$\dot c = -G^{-1}\, \partial L / \partial c\f$ from `start`, with G the Gram matrix of the basis. The result's `value` is the loss at its end, `samples` are the coordinates at
-/// `times`; status `event` says that the loss met stop_at_loss, at time t. An event costs no evaluations but the few
-/// that locate it: the loss is a by-product of the gradient. Throws argument_error for bad options, solver_error when
-/// the flow can't go on.
+/// \f$\dot c = -G^{-1}\, \partial L / \partial c\f$ from `start`, with G the Gram matrix of the basis. The result's
+/// `value` is the loss at its end, `samples` are the coordinates at `times`; status `event` says that the loss met
+/// stop_at_loss, at time t. An event costs no evaluations but the few that locate it: the loss is a by-product of the
+/// gradient. Throws argument_error for bad options, solver_error when the flow can't go on.
 template <manifold_loss Model>
 [[nodiscard]] integrate::flow_result flow(Model& model, std::span<const double> start, const flow_options& options) {
   require_extent("start.size()", start.size(), model.dimension());

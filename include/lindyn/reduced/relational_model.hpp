@@ -6,11 +6,11 @@
 ///
 /// On the manifold the scores of a sequence of n places are the n x n matrix
 /// \f[ \sum_{a,b,S} \theta_{abS}\; P^a R^S (P^b)^\top \f]
-/// with \f$R^S\f$ the relations between the sequence's own places and \f$P^a\f$ the product of attention matrices along
-/// path a (IMIR, section 4; in this form derived: insert \f$W = \sum \theta_{abS}\, e_a e_b^\top \otimes S\f$ and
-/// \f$x = [P^a x_0]_a\f$ into \f$x_i^\top W x_j\f$). Path products are row-stochastic, so that centring S shifts a row of
-/// scores, or all logits, by a constant: 0/1 relations serve, and the shift is put back into the logits for the squared
-/// error. Two primitives, adjoint to each other, do everything: push \f$X \to X A\f$ and fold \f$X \to X A^\top\f$.
+/// with \f$R^S\f$ the relations between the sequence's own places and \f$P^a\f$ the product of attention matrices
+/// along path a (IMIR, section 4; in this form derived: insert \f$W = \sum \theta_{abS}\, e_a e_b^\top \otimes S\f$ and
+/// \f$x = [P^a x_0]_a\f$ into \f$x_i^\top W x_j\f$). Path products are row-stochastic, so that centring S shifts a row
+/// of scores, or all logits, by a constant: 0/1 relations serve, and the shift is put back into the logits for the
+/// squared error. Two primitives, adjoint to each other, do everything: push \f$X \to X A\f$ and fold \f$X \to X A^\top\f$.
 
 #include <algorithm>
 #include <cmath>
