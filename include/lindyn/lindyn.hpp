@@ -85,6 +85,7 @@
 #include <lindyn/symmetry/structure.hpp>
 #include <lindyn/task/associative_recall.hpp>
 #include <lindyn/task/batch.hpp>
+#include <lindyn/task/block_list_task.hpp>
 #include <lindyn/task/conditional_retrieval.hpp>
 #include <lindyn/task/indirect_object.hpp>
 #include <lindyn/task/j_hop.hpp>

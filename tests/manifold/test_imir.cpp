@@ -14,6 +14,10 @@ using lindyn::index;  // POSIX has a function of this name
 using recall = task::associative_recall<block<2>>;
 using stored = task::associative_recall<block<2>, stored_association>;
 using stored_trigram = task::associative_recall<block<3>, stored_association>;
+using rare = task::associative_recall<block<2>, rare_tokens>;
+using rare_stored = task::associative_recall<block<2>, rare_tokens, stored_association>;
+using directed = task::associative_recall<block<2>, directed_association>;
+using rare_directed = task::associative_recall<block<2>, directed_association, rare_tokens>;
 template <int L, int H = 1>
 using net = model::attention_only<layers<L>, heads<H>>;
 using manifold::imir;
@@ -25,11 +29,21 @@ static_assert(imir<stored, net<3>>::dimension == 100);
 static_assert(imir<stored, net<5>>::dimension == 1428);
 static_assert(imir<stored_trigram, net<2>>::dimension == 33);
 static_assert(imir<recall, net<2, 2>>::dimension == 69);
+// Every class of tokens has selections of its own: |T| = 2, 3, 4 and 5 make 9 |T| + 10.
+static_assert(imir<rare, net<2>>::dimension == 28);
+static_assert(imir<rare_stored, net<2>>::dimension == 37);
+static_assert(imir<directed, net<2>>::dimension == 46);
+static_assert(imir<rare_directed, net<2>>::dimension == 55);
 // A ring needs every circulant but one: |P| = P - 1.
 static_assert(imir<recall, net<2>, lindyn::positions::ring<7>>::dimension == 7 + 4 * 7 + 4);
 
 static_assert(imir<stored, net<2>>::label(6) == "L2[x,x]Ip");
 static_assert(imir<stored, net<2>>::label(27) == "out:21 C");
+static_assert(imir<rare_stored, net<2>>::label(36) == "out:21 Ir");
+static_assert(imir<rare, net<2>>::label(0) == "L1[x,x]Ic");
+static_assert(imir<directed, net<2>>::label(0) == "L1[x,x]Ia");
+static_assert(imir<directed, net<2>>::label(3) == "L1[x,x]C'");
+static_assert(imir<rare_directed, net<2>>::label(54) == "out:21 I");
 static_assert(imir<stored, net<3>>::place(imir<stored, net<3>>::at(73)) == 73);
 static_assert(imir<stored, net<3>>::origin().size() == 100);
 
@@ -55,6 +69,14 @@ TEST_CASE("what is known at compile time is what a law's basis has at run time")
   compare<imir<stored, net<3>>>(recall_law<stored>{{.pairs = 2, .vocabulary = 6}});
   compare<imir<stored_trigram, net<2, 2>>>(recall_law<stored_trigram>{{.pairs = 2, .vocabulary = 8}});
   compare<imir<recall, net<2>, ring<7>>>(recall_law<recall, ring<7>>{{.pairs = 2, .vocabulary = 5}});
+}
+
+TEST_CASE("a coordinate is described with the task's own selections") {
+  CHECK(imir<recall, net<2>>::describe(18) == "the answer is the token brought to the last place by layers 1 then 2");
+  CHECK(imir<rare_stored, net<2>>::describe(2) ==
+        "layer 1 attends where the query's own token is the key's own rare token");
+  CHECK(imir<directed, net<2>>::describe(44) ==
+        "the answer is the label stored for the item brought to the last place by layers 1 then 2");
 }
 
 TEST_CASE("the origin is all zeros") {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <lindyn/manifold/labels.hpp>
 
@@ -40,6 +42,13 @@ TEST_CASE("selections are named by tokens, partners and shifts") {
   for (int selection = 0; selection < 6; ++selection) CHECK(selection_name(of, selection) == names[selection]);
   CHECK(label(of, {.layer = 1, .selection = 5}) == "L1[x,x]M3");
   CHECK(label(of, {.layer = 1, .selection = 0}, "I7") == "L1[x,x]I7");
+}
+
+TEST_CASE("a task with other selections brings their names") {
+  constexpr std::array<std::string_view, 3> classes{"Ic", "C", "Ir"};
+  constexpr layout of(2, 1, 3, 2);
+  static_assert(selection_name(of, 2, classes) == "Ir" && selection_name(of, 3, classes) == "Ip");
+  CHECK(label(of, {.layer = 3, .key_copy = 3, .selection = 2}, selection_name(of, 2, classes)) == "out:21 Ir");
 }
 
 TEST_CASE("several heads are told apart by letters, layers beyond the ninth by dots") {
@@ -81,6 +90,31 @@ TEST_CASE("a coordinate is described in a sentence") {
   CHECK(describe(of, {.layer = 4, .selection = 1}) == "the answer is the partner of the last place's own token");
   CHECK(describe(layout(2, 2, 1, 2), {.layer = 2, .head = 1, .key_copy = 2}) ==
         "layer 2b attends where the query's own token is the token brought to the key by layer 1b");
+}
+
+TEST_CASE("classes of tokens, items and labels have sentences of their own") {
+  const std::vector<std::string_view> classes{"Ic", "C", "Ir"}, sides{"Ia", "Ib", "C", "C'", "I"}, unknown{"I", "R2"};
+  const layout three(2, 1, 3, 2), five(2, 1, 5, 2), two(2, 1, 2, 2);
+  const std::string query = "layer 2 attends where the query's own token ";
+  const auto attends = [](const layout& of, int selection, const std::vector<std::string_view>& names) {
+    return describe(of, {.layer = 2, .key_copy = 1, .selection = selection}, names);
+  };
+  CHECK(attends(three, 0, classes) == query + "is the common token brought to the key by layer 1");
+  CHECK(attends(three, 1, classes) == query + "is the partner of the token brought to the key by layer 1");
+  CHECK(attends(three, 2, classes) == query + "is the rare token brought to the key by layer 1");
+  CHECK(attends(three, 4, classes) ==
+        "layer 2 attends where the query's own position comes one place after the position brought to the key by "
+        "layer 1");
+  CHECK(attends(five, 0, sides) == query + "is the item brought to the key by layer 1");
+  CHECK(attends(five, 1, sides) == query + "is the label brought to the key by layer 1");
+  CHECK(attends(five, 2, sides) == query + "is the label stored for the item brought to the key by layer 1");
+  CHECK(attends(five, 3, sides) == query + "is the item stored with the label brought to the key by layer 1");
+  CHECK(attends(five, 4, sides) == query + "is the token brought to the key by layer 1");
+  CHECK(attends(two, 1, unknown) == query + "stands in relation R2 to the token brought to the key by layer 1");
+  CHECK(describe(five, {.layer = 3, .selection = 2}, sides) ==
+        "the answer is the label stored for the last place's own item");
+  CHECK(describe(three, {.layer = 3, .key_copy = 3, .selection = 2}, classes) ==
+        "the answer is the rare token brought to the last place by layers 1 then 2");
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 /// The invariant manifold of a task and a network, known at compile time.
 
 #include <array>
-#include <type_traits>
+#include <string>
 
 #include <lindyn/manifold/basis.hpp>
 #include <lindyn/manifold/labels.hpp>
@@ -30,15 +30,16 @@ struct position_selections<positions::ring<P>> {
 
 }  // namespace detail
 
-/// The manifold of block-list tasks (IMIR): its dimension, coordinates and labels are constants.
-/// \tparam Task      task::associative_recall<block<k>, ..>
+/// The manifold of block-list tasks (IMIR): its dimension, coordinates and labels are constants. Each class of tokens
+/// is centred for itself, so that rare tokens need selections of their own.
+/// \tparam Task      task::associative_recall<block<k>, ..> or any other block_list_task
 /// \tparam Net       model::attention_only<layers<L>, heads<H>>
 /// \tparam Positions positions::slots, or positions::ring<P>
 ///
 ///     using recall = lindyn::task::associative_recall<lindyn::block<2>, lindyn::stored_association>;
 ///     using net    = lindyn::model::attention_only<lindyn::layers<2>, lindyn::heads<1>>;
 ///     using imir   = lindyn::manifold::imir<recall, net>;
-///     static_assert(imir::dimension == 28);
+///     static_assert(imir::dimension == 28);  // with rare_tokens too: 37
 template <task::block_list_task Task, class Net, class Positions = positions::slots>
 struct imir {
   static_assert(Net::layers != dynamic && Net::heads != dynamic,
@@ -48,8 +49,8 @@ struct imir {
   using net = Net;                 ///< of which network
   using position_law = Positions;  ///< where blocks stand
 
-  /// |T|: {I} or {I, C}.
-  static constexpr int token_selections = Task::association ? 2 : 1;
+  /// |T|: {I}, {I, C}, or what else the task's features make of its tokens.
+  static constexpr int token_selections = static_cast<int>(Task::token_selections.size());
   /// |P|: {I, M, .., M^(k-1)} for slots, {M^0, .., M^(P-2)} for a ring.
   static constexpr int position_selections = detail::position_selections<Positions>::of(Task::block);
   /// Which coordinate stands where.
@@ -64,7 +65,14 @@ struct imir {
   /// The place of a coordinate.
   [[nodiscard]] static constexpr index place(const coordinate& which) noexcept { return layout.place(which); }
   /// The label of the coordinate at a place.
-  [[nodiscard]] static constexpr label_text label(index place) { return manifold::label(layout, layout.at(place)); }
+  [[nodiscard]] static constexpr label_text label(index place) {
+    const coordinate which = layout.at(place);
+    return manifold::label(layout, which, selection_name(layout, which.selection, Task::token_selections));
+  }
+  /// What the coordinate at a place does, in a sentence.
+  [[nodiscard]] static std::string describe(index place) {
+    return manifold::describe(layout, layout.at(place), Task::token_selections);
+  }
   /// All weights zero.
   [[nodiscard]] static constexpr coordinates origin() noexcept { return {}; }
 

@@ -4,7 +4,9 @@
 /// \file
 /// Names of coordinates: short labels, at compile time too, and sentences.
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -69,12 +71,16 @@ constexpr void append_copy(label_text& text, const layout& of, int copy) {
 
 }  // namespace detail
 
-/// The name of the named selections: "I", "C" of tokens, "Ip", "M", "M2", .. of positions.
-[[nodiscard]] constexpr label_text selection_name(const layout& of, int selection) {
+/// The names of {I} or {I, C}, of one class of tokens with or without partners.
+inline constexpr std::array<std::string_view, 2> one_class{"I", "C"};
+
+/// The name of a selection: of tokens as `tokens` says, in their order; "Ip", "M", "M2", .. of positions.
+[[nodiscard]] constexpr label_text selection_name(const layout& of, int selection,
+                                                  std::span<const std::string_view> tokens = one_class) {
   label_text text;
   const int shift = selection - of.token_selections();
   if (shift < 0)
-    text += selection == 0 ? "I" : "C";
+    text += tokens[static_cast<std::size_t>(selection)];
   else if (shift == 0)
     text += "Ip";
   else {
@@ -104,40 +110,71 @@ constexpr void append_copy(label_text& text, const layout& of, int copy) {
   return text += selection;
 }
 
-/// The label with the named selections.
+/// The label with the selections of one class of tokens.
 [[nodiscard]] constexpr label_text label(const layout& of, const coordinate& which) {
   return label(of, which, selection_name(of, which.selection));
 }
 
-/// What a coordinate does, in a sentence for the named selections: "layer 2 attends where the query's own token is the
-/// token brought to the key by layer 1".
-[[nodiscard]] inline std::string describe(const layout& of, const coordinate& which) {
-  const auto copied = [&](int copy, const std::string& what, const std::string& where) {
-    if (copy == 0) return where + "'s own " + what;
-    std::string names;
-    int bringers = 0;
-    for (int layer = 1, rest = copy; rest > 0; ++layer, rest /= of.heads() + 1) {
-      if (rest % (of.heads() + 1) == 0) continue;
-      label_text name;
-      detail::append_head(name, of, layer, rest % (of.heads() + 1) - 1);
-      names += (++bringers > 1 ? " then " : "") + std::string(name.view());
-    }
-    return "the " + what + " brought to " + where + (bringers > 1 ? " by layers " : " by layer ") + names;
-  };
-  const bool of_token = which.selection < of.token_selections();
-  const std::string what = of_token ? "token" : "position";
+namespace detail {
+
+/// What a selection S of tokens says where S(query, key) holds: "<query> <relation> <the key's noun>".
+struct token_relation {
+  std::string relation;
+  std::string noun;
+};
+
+[[nodiscard]] inline token_relation token_relation_of(std::string_view name, std::span<const std::string_view> names) {
+  const bool directed = std::ranges::find(names, "C'") != names.end();
+  if (name == "I") return {"is", "token"};
+  if (name == "Ic") return {"is", "common token"};
+  if (name == "Ir") return {"is", "rare token"};
+  if (name == "Ia") return {"is", "item"};
+  if (name == "Ib") return {"is", "label"};
+  if (name == "C") return {directed ? "is the label stored for" : "is the partner of", directed ? "item" : "token"};
+  if (name == "C'") return {"is the item stored with", "label"};
+  return {"stands in relation " + std::string(name) + " to", "token"};
+}
+
+[[nodiscard]] inline std::string shift_relation(int shift) {
+  if (shift == 0) return "is";
+  return shift == 1 ? "comes one place after" : "comes " + std::to_string(shift) + " places after";
+}
+
+/// "the key's own token", "the token brought to the key by layers 1 then 2".
+[[nodiscard]] inline std::string copied(const layout& of, int copy, const std::string& what, const std::string& where) {
+  if (copy == 0) return where + "'s own " + what;
+  std::string names;
+  int bringers = 0;
+  for (int layer = 1, rest = copy; rest > 0; ++layer, rest /= of.heads() + 1) {
+    if (rest % (of.heads() + 1) == 0) continue;
+    label_text name;
+    append_head(name, of, layer, rest % (of.heads() + 1) - 1);
+    names += (++bringers > 1 ? " then " : "") + std::string(name.view());
+  }
+  return "the " + what + " brought to " + where + (bringers > 1 ? " by layers " : " by layer ") + names;
+}
+
+}  // namespace detail
+
+/// What a coordinate does, in a sentence: "layer 2 attends where the query's own token is the token brought to the key
+/// by layer 1".
+/// \param of,which  the coordinate
+/// \param tokens    names of the selections of tokens, as a task's token_selections or a structure's names. Known are
+///                  I, C, Ic and Ir of common and rare tokens, Ia, Ib, C and C' of items and labels; a selection of any
+///                  other name is called a relation of that name.
+[[nodiscard]] inline std::string describe(const layout& of, const coordinate& which,
+                                          std::span<const std::string_view> tokens = one_class) {
+  const int shift = which.selection - of.token_selections();
+  const auto [relation, noun] =
+      shift < 0 ? detail::token_relation_of(selection_name(of, which.selection, tokens).view(), tokens)
+                : detail::token_relation{detail::shift_relation(shift), "position"};
   if (which.layer > of.layers())
-    return "the answer is " + std::string(which.selection == 0 ? "" : "the partner of ") +
-           copied(which.key_copy, what, "the last place");
+    return "the answer " + relation + " " + detail::copied(of, which.key_copy, noun, "the last place");
   label_text head;
   detail::append_head(head, of, which.layer, which.head);
-  const int shift = which.selection - of.token_selections();
-  const std::string relation = of_token     ? which.selection == 0 ? " is " : " is the partner of "
-                               : shift == 0 ? " is "
-                               : shift == 1 ? " comes one place after "
-                                            : " comes " + std::to_string(shift) + " places after ";
-  return "layer " + std::string(head.view()) + " attends where " + copied(which.query_copy, what, "the query") +
-         relation + copied(which.key_copy, what, "the key");
+  return "layer " + std::string(head.view()) + " attends where " +
+         detail::copied(of, which.query_copy, shift < 0 ? "token" : "position", "the query") + " " + relation + " " +
+         detail::copied(of, which.key_copy, noun, "the key");
 }
 
 }  // namespace lindyn::manifold

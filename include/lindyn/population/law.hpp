@@ -70,7 +70,7 @@ namespace detail {
 template <class Task>
 [[nodiscard]] auto token_law(const recall_options& options) {
   const block_list list{options.pairs, options.vocabulary, Task::block};
-  if constexpr (Task::association)
+  if constexpr (Task::stored)
     return stored_association_tokens(list, options.within_class);
   else
     return recall_tokens(list);
