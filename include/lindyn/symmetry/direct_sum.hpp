@@ -34,7 +34,7 @@ public:
   /// A group with its points.
   struct part {
     Structure group;       ///< the group
-    std::string suffix{};  ///< ends the names of its orbitals that other parts use too
+    std::string suffix = "";  ///< ends the names of its orbitals that other parts use too
   };
 
   /// Throws argument_error for no parts, more points than an int can count, or suffixes that leave two orbitals with
@@ -94,11 +94,8 @@ public:
   [[nodiscard]] std::vector<permutation> generators() const {
     std::vector<permutation> all;
     for (std::size_t p = 0; p < parts_.size(); ++p)
-      for (const permutation& inside : parts_[p].group.generators()) {
-        all.push_back(identity(size()));
-        for (std::size_t i = 0; i < inside.size(); ++i)
-          all.back()[static_cast<std::size_t>(first_[p].point) + i] = first_[p].point + inside[i];
-      }
+      for (const permutation& inside : parts_[p].group.generators())
+        all.push_back(detail::extended(inside, first_[p].point, size()));
     return all;
   }
 
