@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-//
-// Two ways to bring a data law of your own: as a process that draws a sequence, and as a list of weighted sequences
-// with the generators of their symmetry. Both get a manifold, a certificate and the reduced dynamics; a law that breaks
-// the symmetry it promises is refused with a sentence that says how.
+
+/// \file
+/// Two ways to bring a data law of your own: as a process that draws a sequence, and as a list of weighted sequences
+/// with the generators of their symmetry. Both get a manifold, a certificate and the reduced dynamics; a law that breaks
+/// the symmetry it promises is refused with a sentence that says how.
 
 #include <array>
 #include <iostream>

@@ -31,8 +31,8 @@ struct selection_options {
   manifold::centring centring = manifold::centring::orbit_mean;  ///< of all selections
 };
 
-/// Selections on one set of points (the tokens or the positions), with their Gram matrix. With 1 on the ordered pairs
-/// of points that orbital s holds, p_s in number, in a block of row orbit x column orbit of A points,
+/// Selections on one set of points (the tokens or the positions), with their Gram matrix. Where orbital s holds p_s of
+/// the A ordered pairs in its block (row orbit x column orbit), and 1_s is its 0/1 matrix,
 /// \f[
 ///   S_s = \mathbf 1_s - \frac{p_s}{A} \mathbf 1 \mathbf 1^\top , \qquad
 ///   G_{st} = \langle S_s, S_t \rangle = \delta_{st}\, p_s - \frac{p_s p_t}{A}
