@@ -202,6 +202,31 @@ struct two_throws {
   }
 };
 
+/// Shows a token that some of the weighted places know, then says which place it was.
+struct weighted_places {
+  [[nodiscard]] process_sizes sizes() const { return {4, 1, 1}; }
+  template <class Choices>
+  int operator()(Choices& choose, std::span<int> tokens, std::span<int> positions) const {
+    positions[0] = choose.position(0, 0);
+    const std::vector<int> weights{3, 0, 1};
+    const int place = choose.weighted(weights);
+    tokens[0] = choose.token(0, place);
+    const std::vector<int> again{0, 2, 2};
+    return choose.weighted(again);
+  }
+};
+
+TEST_CASE("places are enumerated with their weights, those of weight zero never") {
+  const auto table = enumerated(weighted_places());
+  CHECK(table.size() == 4);
+  CHECK(std::abs(table.total_weight() - 1) < 1e-15);
+  for (const auto& [token, expected] : {std::pair(0, 0.375), std::pair(1, 0.0), std::pair(2, 0.125)}) {
+    const std::vector<int> tokens{token}, zero{0};
+    CHECK(probability(weighted_places(), {tokens, zero, 0}) == 0);
+    for (const int answer : {1, 2}) CHECK(probability(weighted_places(), {tokens, zero, answer}) == expected);
+  }
+}
+
 TEST_CASE("paths that meet add up in the probability") {
   const std::vector<int> zero{0};
   CHECK(enumerated(two_throws()).size() == 9);

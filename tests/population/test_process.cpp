@@ -45,7 +45,7 @@ TEST_CASE("a choice without alternative is taken as it is") {
   CHECK(choose.position(0, 3) == 3);
 }
 
-TEST_CASE("integers are uniform and chances have their probability") {
+TEST_CASE("integers are uniform, places have their weights and chances their probability") {
   random_choices choose({4, 4, 1});
   choose.use(lindyn::counter_generator(3));
   const int draws = 40'000;
@@ -57,6 +57,13 @@ TEST_CASE("integers are uniform and chances have their probability") {
   }
   for (const int count : counts) CHECK(std::abs(count - draws * 0.2) < 5 * std::sqrt(draws * 0.2 * 0.8));
   CHECK(std::abs(hits - draws * 0.3) < 5 * std::sqrt(draws * 0.3 * 0.7));
+  const std::vector<int> weights{2, 0, 1, 5};
+  std::vector<int> places(4);
+  for (int draw = 0; draw < draws; ++draw) ++places[static_cast<std::size_t>(choose.weighted(weights))];
+  for (std::size_t place = 0; place < 4; ++place) {
+    const double p = weights[place] / 8.0;
+    CHECK(std::abs(places[place] - draws * p) <= 5 * std::sqrt(draws * p * (1 - p)));
+  }
   CHECK_FALSE(choose.chance(0));
   CHECK(choose.chance(1));
 }

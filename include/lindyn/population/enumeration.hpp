@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -76,6 +77,15 @@ public:
   int among(int count) {
     return odometer_.choose([&](auto& options) {
       for (int value = 0; value < count; ++value) options.push_back({value, 1.0 / count});
+    });
+  }
+  int weighted(std::span<const int> weights) {
+    return odometer_.choose([&](auto& options) {
+      const double total = std::accumulate(weights.begin(), weights.end(), 0);
+      for (int value = 0; const int weight : weights) {
+        if (weight > 0) options.push_back({value, weight / total});
+        ++value;
+      }
     });
   }
   bool chance(double p) {
@@ -154,6 +164,10 @@ public:
   int token(int place, int certain) { return check(given_.tokens, place, certain); }
   int position(int place, int certain) { return check(given_.positions, place, certain); }
   int among(int count) { return factor_ > 0 ? all_choices::among(count) : 0; }
+  int weighted(std::span<const int> weights) {
+    if (factor_ > 0) return all_choices::weighted(weights);
+    return static_cast<int>(std::ranges::find_if(weights, [](int weight) { return weight > 0; }) - weights.begin());
+  }
   bool chance(double p) { return factor_ > 0 && all_choices::chance(p); }
   void begin() {
     all_choices::begin();

@@ -2,11 +2,12 @@
 #pragma once
 
 /// \file
-/// A data law is written once, as the process that draws a sequence, in terms of three kinds of choice. Who makes the
+/// A data law is written once, as the process that draws a sequence, in terms of a few kinds of choice. Who makes the
 /// choices decides what comes out: a random number generator (a sample), an odometer (the exact enumeration), a given
 /// sequence (its probability), or an odometer over classes of alike tokens (the relational types).
 
 #include <concepts>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -20,9 +21,10 @@ namespace lindyn::population {
 /// - `token(place, pool)`: the token at `place` of the sequence, uniform over the pool; likewise `position`.
 /// - `token(place, value)`: the token at `place` when the earlier choices leave no other; likewise `position`.
 /// - `among(count)`: an integer in [0, count), uniform.
+/// - `weighted(weights)`: a place in the list, with a probability in proportion to the weight there.
 /// - `chance(p)`: true with probability p.
 template <class C>
-concept chooser = requires(C& choose, int n, const pool& from, double p) {
+concept chooser = requires(C& choose, int n, const pool& from, double p, std::span<const int> weights) {
   { choose.tokens() } -> std::same_as<pool&>;
   { choose.positions() } -> std::same_as<pool&>;
   { choose.token(n, from) } -> std::same_as<int>;
@@ -30,6 +32,7 @@ concept chooser = requires(C& choose, int n, const pool& from, double p) {
   { choose.token(n, n) } -> std::same_as<int>;
   { choose.position(n, n) } -> std::same_as<int>;
   { choose.among(n) } -> std::same_as<int>;
+  { choose.weighted(weights) } -> std::same_as<int>;
   { choose.chance(p) } -> std::same_as<bool>;
 };
 
@@ -68,6 +71,11 @@ public:
   int token(int, int certain) noexcept { return certain; }
   int position(int, int certain) noexcept { return certain; }
   int among(int count) { return static_cast<int>(uniform_index(generator_, count)); }
+  int weighted(std::span<const int> weights) {
+    int left = among(std::accumulate(weights.begin(), weights.end(), 0)), place = 0;
+    for (; left >= weights[static_cast<std::size_t>(place)]; ++place) left -= weights[static_cast<std::size_t>(place)];
+    return place;
+  }
   bool chance(double p) { return uniform_real(generator_) < p; }
 
 private:

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What token laws that draw new tokens without any preference have in common.
+
+#include <algorithm>
+#include <string>
+
+#include <lindyn/population/process.hpp>
+#include <lindyn/population/token_laws.hpp>
+
+namespace lindyn::population::detail {
+
+/// Draws the token at a place uniformly from those that are unused, and takes it out of them.
+template <class Choices>
+int draw_unused(Choices& choose, pool& unused, int place) {
+  const int token = choose.token(place, unused);
+  unused.remove(token);
+  return token;
+}
+
+/// Throws argument_error unless the list has this number of tokens a block, and as many distinct tokens (at least 3, as
+/// a class of tokens needs them) in its vocabulary.
+inline void require_distinct(const block_list& list, int block, int distinct) {
+  require_block_list(list);
+  require(list.block == block, "block", list.block, std::to_string(block) + " for this law");
+  const int least = std::max(3, distinct);
+  require(list.vocabulary >= least, "vocabulary", list.vocabulary,
+          "at least " + std::to_string(least) + ", for " + std::to_string(distinct) + " distinct tokens");
+}
+
+}  // namespace lindyn::population::detail
