@@ -38,7 +38,11 @@ inline std::vector<source_file> source_tree(const std::filesystem::path& folder)
 }
 
 /// The headers below include/, with paths as one includes them: lindyn/ROOM/NAME.hpp.
-inline std::vector<source_file> headers() { return source_tree(std::filesystem::path(LINDYN_SOURCE_DIR) / "include"); }
+inline std::vector<source_file> headers() {
+  auto files = source_tree(std::filesystem::path(LINDYN_SOURCE_DIR) / "include");
+  std::erase_if(files, [](const source_file& file) { return !file.path.ends_with(".hpp"); });
+  return files;
+}
 
 /// What a file includes, delimiters included: `<lindyn/core/errors.hpp>`, `"near.hpp"`.
 inline std::vector<std::string> includes(const source_file& file) {
