@@ -38,33 +38,10 @@ private:
   int points_;
 };
 
-/// Exchanges 0 and 1.
-[[nodiscard]] inline permutation transposition(int size) {
-  permutation images = identity(size);
-  std::swap(images.at(0), images.at(1));
-  return images;
-}
-
-/// i -> i + 1 mod size.
-[[nodiscard]] inline permutation rotation(int size) {
-  permutation images = identity(size);
-  for (int& image : images) image = (image + 1) % size;
-  return images;
-}
-
-/// The permutation of slots as one of the points slot * phases + phase.
-[[nodiscard]] inline permutation move_slots(const permutation& slots, int phases) {
-  permutation images;
-  for (const int slot : slots)
-    for (int phase = 0; phase < phases; ++phase) images.push_back(slot * phases + phase);
-  return images;
-}
-
 /// Generators of the wreath product Z_phases wr S_slots: one slot's phases turn, and all slots are permuted.
 [[nodiscard]] inline std::vector<permutation> wreath_generators(int slots, int phases) {
-  permutation turn = identity(slots * phases);
-  for (int phase = 0; phase < phases; ++phase) turn[static_cast<std::size_t>(phase)] = (phase + 1) % phases;
-  return {turn, move_slots(transposition(slots), phases), move_slots(rotation(slots), phases)};
+  return {extended(rotation(phases), 0, slots * phases), move_slots(transposition(slots), phases),
+          move_slots(rotation(slots), phases)};
 }
 
 [[nodiscard]] inline std::string shift_name(int shift) {

@@ -33,7 +33,7 @@ class basic_direct_sum {
 public:
   /// A group with its points.
   struct part {
-    Structure group;       ///< the group
+    Structure group;          ///< the group
     std::string suffix = "";  ///< ends the names of its orbitals that other parts use too
   };
 

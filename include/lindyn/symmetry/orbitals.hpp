@@ -29,8 +29,9 @@
 
 namespace lindyn::symmetry {
 
-/// What is known of a permutation group's orbitals. Points are 0 .. size()-1, orbits 0 .. orbit_count()-1, selected
-/// orbitals 0 .. orbital_count()-1; arguments outside these ranges are not checked.
+/// What is known of a permutation group's orbitals. Points are 0 .. size()-1; orbits 0 .. orbit_count()-1, in the order
+/// of their smallest points; selected orbitals 0 .. orbital_count()-1. Arguments outside these ranges are not checked.
+/// The diagonal of an orbit of several points is always selected.
 ///
 /// A group is *binary* if tuples of points, of any length, whose orbits and pairwise orbitals agree place by place are
 /// carried into each other by an element of the group, so that relations tell the types of sequences.

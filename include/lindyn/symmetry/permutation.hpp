@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <lindyn/core/errors.hpp>
@@ -62,5 +63,38 @@ inline void require_permutations(std::string_view argument, std::span<const perm
   for (std::size_t i = 0; i < p.size(); ++i) images[static_cast<std::size_t>(p[i])] = static_cast<int>(i);
   return images;
 }
+
+namespace detail {
+
+/// Exchanges 0 and 1.
+[[nodiscard]] inline permutation transposition(int size) {
+  permutation images = identity(size);
+  std::swap(images.at(0), images.at(1));
+  return images;
+}
+
+/// i -> i + 1 mod size.
+[[nodiscard]] inline permutation rotation(int size) {
+  permutation images = identity(size);
+  for (int& image : images) image = (image + 1) % size;
+  return images;
+}
+
+/// The permutation of slots as one of the points slot * phases + phase.
+[[nodiscard]] inline permutation move_slots(const permutation& slots, int phases) {
+  permutation images;
+  for (const int slot : slots)
+    for (int phase = 0; phase < phases; ++phase) images.push_back(slot * phases + phase);
+  return images;
+}
+
+/// The permutation of 0 .. size-1 that acts as `inside` on the points from `first` on and keeps the others.
+[[nodiscard]] inline permutation extended(const permutation& inside, int first, int size) {
+  permutation images = identity(size);
+  for (std::size_t i = 0; i < inside.size(); ++i) images[static_cast<std::size_t>(first) + i] = first + inside[i];
+  return images;
+}
+
+}  // namespace detail
 
 }  // namespace lindyn::symmetry

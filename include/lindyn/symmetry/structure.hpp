@@ -14,6 +14,7 @@
 #include <lindyn/symmetry/direct_sum.hpp>
 #include <lindyn/symmetry/directed_matching.hpp>
 #include <lindyn/symmetry/orbitals.hpp>
+#include <lindyn/symmetry/wreath.hpp>
 
 namespace lindyn::symmetry {
 
@@ -22,9 +23,12 @@ class structure;
 /// The sum of any structures, one after another.
 using direct_sum = basic_direct_sum<structure>;
 
-/// A closed form, a table, or a sum of structures, chosen at run time; copies share what is large. Itself an
-/// orbital_structure. Where many pairs are asked for, `visit` reaches the type inside once, so that the queries are
-/// inlined.
+/// The wreath product of any two structures.
+using wreath = basic_wreath<structure>;
+
+/// A closed form, a table, or a sum or wreath product of structures, chosen at run time; copies share what is large.
+/// Itself an orbital_structure. Where many pairs are asked for, `visit` reaches the type inside once, so that the
+/// queries are inlined.
 class structure {
 public:
   structure(full_symmetric group) noexcept : held_(group) {}
@@ -33,6 +37,7 @@ public:
   structure(slot_phase group) noexcept : held_(group) {}
   structure(directed_matching group) noexcept : held_(group) {}
   structure(direct_sum group) : held_(std::make_shared<const direct_sum>(std::move(group))) {}
+  structure(wreath group) : held_(std::make_shared<const wreath>(std::move(group))) {}
   structure(orbital_table table) : held_(std::make_shared<const orbital_table>(std::move(table))) {}
 
   /// Calls `work` with the concrete structure, a const reference to one of the types above.
@@ -84,10 +89,11 @@ public:
 
 private:
   std::variant<full_symmetric, matching, cyclic, slot_phase, directed_matching, std::shared_ptr<const direct_sum>,
-               std::shared_ptr<const orbital_table>>
+               std::shared_ptr<const wreath>, std::shared_ptr<const orbital_table>>
       held_;
 };
 
-static_assert(orbital_structure<structure> && orbital_structure<direct_sum> && orbital_structure<orbital_table>);
+static_assert(orbital_structure<structure> && orbital_structure<direct_sum> && orbital_structure<wreath> &&
+              orbital_structure<orbital_table>);
 
 }  // namespace lindyn::symmetry
