@@ -17,10 +17,13 @@ namespace lindyn::population {
 /// Owns sequences of equal weight, for a step of training. Keeps its memory from one draw to the next.
 class minibatch {
 public:
+  /// Number of sequences.
   [[nodiscard]] index count() const noexcept { return static_cast<index>(answers_.size()); }
+  /// The sequences, which live until the next draw.
   [[nodiscard]] task::batch_view view() const noexcept {
     return {{tokens_.data(), count(), length_}, {positions_.data(), count(), length_}, answers_};
   }
+  /// The same, where a batch is asked for.
   operator task::batch_view() const noexcept { return view(); }
 
   /// Makes room for `count` sequences of `length` tokens, whose content is left open.
@@ -32,10 +35,12 @@ public:
     tokens_.resize(static_cast<std::size_t>(count * length));
     positions_.resize(tokens_.size());
   }
+  /// \{
   /// The places of one sequence, to be written.
   [[nodiscard]] std::span<int> tokens(index place) noexcept { return row(tokens_, place); }
   [[nodiscard]] std::span<int> positions(index place) noexcept { return row(positions_, place); }
   [[nodiscard]] int& answer(index place) noexcept { return answers_[static_cast<std::size_t>(place)]; }
+  /// \}
 
 private:
   [[nodiscard]] std::span<int> row(std::vector<int>& table, index place) noexcept {
@@ -58,9 +63,12 @@ private:
 template <process Law>
 class sampler {
 public:
+  /// Draws from `law` the sequences of `seed`.
   sampler(Law law, std::uint64_t seed) : law_(std::move(law)), seed_(seed), choose_(law_.sizes()) {}
 
+  /// What is drawn from.
   [[nodiscard]] const Law& law() const noexcept { return law_; }
+  /// The seed.
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
 
   /// Writes the sequence of this number, and returns its answer.

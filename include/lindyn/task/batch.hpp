@@ -26,11 +26,15 @@ struct batch_view {
   std::span<const int> answers;       ///< count
   std::span<const double> weights{};  ///< count, or empty: every sequence weighs 1 / count
 
+  /// Number of sequences.
   [[nodiscard]] constexpr index count() const noexcept { return tokens.rows; }
+  /// n, tokens of a sequence.
   [[nodiscard]] constexpr index length() const noexcept { return tokens.columns; }
+  /// Weight of the sequence at `place`, 1 / count if all weigh the same.
   [[nodiscard]] constexpr double weight(index place) const noexcept {
     return weights.empty() ? 1.0 / static_cast<double>(count()) : weights[static_cast<std::size_t>(place)];
   }
+  /// The sequence at `place`, which isn't checked.
   [[nodiscard]] constexpr sequence operator[](index place) const noexcept {
     return {tokens.row(place), positions.row(place), answers[static_cast<std::size_t>(place)], weight(place)};
   }
