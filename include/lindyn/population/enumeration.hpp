@@ -242,8 +242,8 @@ template <process Process>
 
 /// One sequence of each relational type, with the exact weight of the whole type, and the number of sequences.
 struct relational_types {
-  sequence_table types;
-  double sequence_count = 0;
+  sequence_table types;       ///< one sequence of each, their weights sum to 1
+  double sequence_count = 0;  ///< of the whole law; a double, as it may exceed every integer
 };
 
 /// The relational types of the law under a group: sequences that a group element carries into each other count as one.

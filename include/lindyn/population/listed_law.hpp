@@ -54,9 +54,11 @@ public:
   listed_law(R&& sequences, int vocabulary, int positions, std::vector<symmetry::generator> generators)
       : listed_law(sequences, symmetry::from_generators(vocabulary, positions, std::move(generators))) {}
 
+  /// V, P and n.
   [[nodiscard]] process_sizes sizes() const noexcept {
     return {structure_.tokens.size(), structure_.positions.size(), table_.length()};
   }
+  /// The symmetry that is claimed.
   [[nodiscard]] const symmetry::stream_structure& structure() const noexcept { return structure_; }
   /// The distinct sequences of positive weight in lexicographic order; their weights sum to 1.
   [[nodiscard]] const sequence_table& table() const noexcept { return table_; }

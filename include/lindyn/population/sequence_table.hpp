@@ -23,6 +23,8 @@ public:
   /// Reaches the sequences in their order. (std::views would do, but not under clang 14 with GCC's library.)
   class iterator {
   public:
+    /// \{
+    /// As std::forward_iterator requires; the sequence is a view into the table.
     using value_type = task::sequence;
     using difference_type = index;
 
@@ -32,6 +34,7 @@ public:
     iterator& operator++() noexcept { return ++place_, *this; }
     iterator operator++(int) noexcept { return {*table_, place_++}; }
     friend bool operator==(const iterator&, const iterator&) noexcept = default;
+    /// \}
 
   private:
     const sequence_table* table_ = nullptr;
@@ -52,6 +55,8 @@ public:
     return result;
   }
 
+  /// Copies a sequence behind the last one. Throws shape_error for another length, argument_error for a weight that is
+  /// negative or not finite.
   void append(const task::sequence& sequence) {
     require_extent("sequence.tokens.size()", sequence.tokens.size(), length_);
     require_extent("sequence.positions.size()", sequence.positions.size(), length_);
@@ -62,6 +67,7 @@ public:
     answers_.push_back(sequence.answer);
     weights_.push_back(sequence.weight);
   }
+  /// Makes room for `count` sequences.
   void reserve(index count) {
     const auto size = static_cast<std::size_t>(count);
     tokens_.reserve(size * static_cast<std::size_t>(length_));
@@ -70,14 +76,21 @@ public:
     weights_.reserve(size);
   }
 
+  /// Number of sequences.
   [[nodiscard]] index size() const noexcept { return static_cast<index>(answers_.size()); }
+  /// n, tokens of a sequence.
   [[nodiscard]] int length() const noexcept { return length_; }
+  /// The first sequence.
   [[nodiscard]] iterator begin() const noexcept { return {*this, 0}; }
+  /// Behind the last sequence.
   [[nodiscard]] iterator end() const noexcept { return {*this, size()}; }
+  /// The sequence at `place`, which isn't checked; it lives until the table changes.
   [[nodiscard]] task::sequence operator[](index place) const noexcept { return view()[place]; }
+  /// All of them; it lives until the table changes.
   [[nodiscard]] task::batch_view view() const noexcept {
     return {{tokens_.data(), size(), length_}, {positions_.data(), size(), length_}, answers_, weights_};
   }
+  /// The same, where a batch is asked for.
   operator task::batch_view() const noexcept { return view(); }
 
   /// Sum of the weights, compensated (Neumaier), so that an exact enumeration gives 1 to the last bits.

@@ -18,8 +18,8 @@ namespace lindyn::population {
 
 /// Contexts in which the number of chances that came true lies in [fewest, most].
 struct stratum {
-  int fewest = 0;
-  int most = 0;
+  int fewest = 0;      ///< chances that came true
+  int most = 0;        ///< likewise
   double weight = 0;   ///< its exact probability
   index contexts = 0;  ///< how many of it were drawn, at least 2
 };
@@ -32,6 +32,7 @@ struct type_sample {
   std::vector<stratum> strata;    ///< their weights sum to 1
   std::vector<int> stratum_of{};  ///< of each context
 
+  /// Number of contexts.
   [[nodiscard]] index contexts() const noexcept { return static_cast<index>(stratum_of.size()); }
   /// The sequences of one context.
   [[nodiscard]] task::batch_view context(index place) const noexcept {
@@ -41,13 +42,14 @@ struct type_sample {
 
 /// An average over a sample, and how far it may be from the truth.
 struct estimate {
-  double mean = 0;
-  double standard_error = 0;
+  double mean = 0;            ///< the best guess
+  double standard_error = 0;  ///< its standard deviation over samples
 };
 
 /// The law's average of a quantity from its mean over the sequences of each context, with the standard error
-/// sqrt(sum_s W_s^2 var_s / n_s) of stratified sampling (strata s of weight W_s with n_s contexts; Cochran, Sampling
-/// Techniques, 3rd edition, section 5.4). Throws shape_error unless there is one value for each context.
+/// \f[ \sqrt{\textstyle\sum_s W_s^2\, \mathrm{var}_s / n_s} \f]
+/// of stratified sampling (strata s of weight W_s with n_s contexts; Cochran, Sampling Techniques, 3rd edition, section
+/// 5.4). Throws shape_error unless there is one value for each context.
 [[nodiscard]] inline estimate estimate_mean(const type_sample& sample, std::span<const double> context_values) {
   require_extent("context_values.size()", context_values.size(), sample.contexts());
   estimate result;
