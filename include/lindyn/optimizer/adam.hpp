@@ -29,7 +29,7 @@ struct adam_options {
   using rule = adam<Scalar>;
 };
 
-/// Adam (Kingma and Ba, "Adam: a method for stochastic optimization", ICLR 2015, algorithm 1): in step t, counted from 1,
+/// Adam (Kingma and Ba, "Adam: a method for stochastic optimization", ICLR 2015, algorithm 1): in step t, from 1,
 ///
 ///     m <- beta1 m + (1 - beta1) g,  v <- beta2 v + (1 - beta2) g^2
 ///     w <- w - learning_rate (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)

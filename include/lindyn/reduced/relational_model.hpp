@@ -10,7 +10,8 @@
 /// along path a (IMIR, section 4; in this form derived: insert \f$W = \sum \theta_{abS}\, e_a e_b^\top \otimes S\f$ and
 /// \f$x = [P^a x_0]_a\f$ into \f$x_i^\top W x_j\f$). Path products are row-stochastic, so that centring S shifts a row
 /// of scores, or all logits, by a constant: 0/1 relations serve, and the shift is put back into the logits for the
-/// squared error. Two primitives, adjoint to each other, do everything: push \f$X \to X A\f$ and fold \f$X \to X A^\top\f$.
+/// squared error. Two primitives, adjoint to each other, do everything: push \f$X \to X A\f$ and fold
+/// \f$X \to X A^\top\f$.
 
 #include <algorithm>
 #include <cmath>
