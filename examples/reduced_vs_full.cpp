@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-//
-// The main job: derive the invariant manifold of a block-list task, certify that the gradient stays on it, integrate
-// the reduced dynamics, train the full attention-only network from the same start, and show both side by side.
-//
-//   reduced_vs_full --help
+
+/// \file
+/// The main job: derive the invariant manifold of a block-list task, certify that the gradient stays on it, integrate
+/// the reduced dynamics, train the full attention-only network from the same start, and show both side by side.
+///
+///   reduced_vs_full --help
 
 #include <algorithm>
 #include <chrono>
@@ -407,7 +408,7 @@ void run(options o) {
   if (o.law.ring == 0) o.law.ring = 2 * o.law.slots;
   const auto law = examples::make_law(o.law);
   const manifold::basis basis(o.layers, o.heads, law.structure());
-  if (o.batch == 0) (void)lindyn::train::whole_population(law);  // too many sequences are refused before anything else
+  if (o.batch == 0) (void)population::whole_population(law);  // too many sequences are refused before anything else
   lindyn::io::prepare_output_folder(o.out, o.force);
   std::cout << "full network      " << basis.parameters().size() << " weights\n"
             << "manifold          " << basis.dimension() << " coordinates\n";

@@ -9,6 +9,7 @@
 #include <lindyn/compare/confinement_invariance.hpp>
 #include <lindyn/compare/confinement_leak.hpp>
 #include <lindyn/compare/confinement_sample.hpp>
+#include <lindyn/compare/manifold_constraint.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parallel.hpp>
 #include <lindyn/core/parameter_table.hpp>
@@ -60,6 +61,7 @@
 #include <lindyn/population/sequence_table.hpp>
 #include <lindyn/population/token_laws.hpp>
 #include <lindyn/population/type_sample.hpp>
+#include <lindyn/population/whole_population.hpp>
 #include <lindyn/reduced/descent.hpp>
 #include <lindyn/reduced/lanes.hpp>
 #include <lindyn/reduced/logit_loss.hpp>

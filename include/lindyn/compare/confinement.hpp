@@ -26,6 +26,7 @@
 #include <lindyn/model/embedding.hpp>
 #include <lindyn/population/law.hpp>
 #include <lindyn/population/sampling.hpp>
+#include <lindyn/population/whole_population.hpp>
 #include <lindyn/task/loss.hpp>
 
 namespace lindyn::compare {
@@ -119,7 +120,7 @@ public:
     result_.dimension = basis_.dimension();
     result_.method = options_.method;
     if (options_.method == automatic)
-      result_.method = sequence_count(law_, options_.few) <= options_.few ? enumerate : symmetry_and_sample;
+      result_.method = population::sequence_count(law_, options_.few) <= options_.few ? enumerate : symmetry_and_sample;
     result_.holds = true;
     if (result_.method == enumerate) certify_by_enumeration();
     if (result_.method == symmetry || result_.method == symmetry_and_sample) certify_by_symmetry();
@@ -132,7 +133,7 @@ public:
 
 private:
   void certify_by_enumeration() {
-    const double count = sequence_count(law_, options_.bound);
+    const double count = population::sequence_count(law_, options_.bound);
     if (count > options_.bound) throw too_many_sequences("sequences", count, options_.bound);
     std::vector<double> gradient(static_cast<std::size_t>(basis_.parameters().size()));
     for (int point = 0; point < options_.points; ++point) {
@@ -179,7 +180,7 @@ private:
 
   void certify_by_symmetry() {
     invariance_check<Law> check(law_);
-    const bool all = sequence_count(law_, options_.compared) <= options_.compared;
+    const bool all = population::sequence_count(law_, options_.compared) <= options_.compared;
     if (all) {
       population::enumerate(law_, [&](const task::sequence& sequence) { check(sequence); });
     } else {

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// Gradients of the full network for the certificate: the exact population gradient, gradients of sampled batches, and
-/// the number of sequences that the exact one costs.
+/// The exact population gradient of the full network for the certificate.
 
 #include <algorithm>
 #include <functional>
@@ -24,25 +23,6 @@ namespace lindyn::compare::detail {
   return {what, count, bound,
           "raise options.bound, take fewer pairs, tokens or positions, or use the methods symmetry and sample, whose "
           "cost doesn't grow with their number"};
-}
-
-/// The number of sequences that an enumeration visits: exact where it is at most `bound` or where relational types give
-/// it, else just a larger one than `bound`.
-template <population::data_law Law>
-[[nodiscard]] double sequence_count(const Law& law, double bound) {
-  try {
-    return population::enumerate_types(law).sequence_count;
-  } catch (const error&) {  // so many types that sequences are counted as quickly, or no types for want of invariance
-  }
-  struct stop {};
-  double count = 0;
-  try {
-    population::enumerate(law, [&](const task::sequence&) {
-      if (++count > bound) throw stop{};
-    });
-  } catch (stop) {
-  }
-  return count;
 }
 
 /// The gradient of the population loss, summed over the whole law; returns the number of sequences visited.

@@ -2,11 +2,11 @@
 #pragma once
 
 /// \file
-/// Gradient descent of a full network: on minibatches of a law, or on its exact population gradient.
+/// Training of a full network by any optimiser: on minibatches of a law, or on its exact population gradient.
 
 #include <chrono>
+#include <concepts>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,9 +18,11 @@
 #include <lindyn/core/random.hpp>
 #include <lindyn/model/attention_only.hpp>
 #include <lindyn/model/embedding.hpp>
+#include <lindyn/optimizer/optimizer.hpp>
+#include <lindyn/optimizer/sgd.hpp>
 #include <lindyn/population/law.hpp>
 #include <lindyn/population/sampling.hpp>
-#include <lindyn/population/sequence_table.hpp>
+#include <lindyn/population/whole_population.hpp>
 
 namespace lindyn::train {
 
@@ -47,40 +49,38 @@ struct descent_point {
   std::span<const Scalar> weights;
 };
 
-/// All sequences of a law with their weights.
-/// Throws too_many_error, naming their number where it can be had, beyond `bound`.
-template <class Law>
-[[nodiscard]] population::sequence_table whole_population(const Law& law, index bound = 2'000'000) {
-  const std::string advice =
-      "the exact gradient visits all of them at every step; take fewer pairs, tokens or positions (2 pairs of 5 tokens "
-      "on 3 slots have 11520), or minibatches";
-  std::optional<double> count;
-  try {
-    count = population::enumerate_types(law).sequence_count;
-  } catch (const too_many_error&) {  // then there are too many sequences as well; how many is found by counting
-  } catch (const argument_error&) {  // a law without relational types
-  }
-  if (count && *count > static_cast<double>(bound))
-    throw too_many_error("sequences", *count, static_cast<double>(bound), advice);
-  population::sequence_table result(law.sizes().length);
-  if (count) result.reserve(static_cast<index>(*count));
-  enumerate(law, [&](const task::sequence& sequence) {
-    if (result.size() == bound)
-      throw too_many_error("or more sequences", static_cast<double>(bound) + 1, static_cast<double>(bound), advice);
-    result.append(sequence);
-  });
-  return result;
-}
+/// Leaves weights and gradients as they are.
+struct unconstrained {
+  /// Does nothing.
+  template <class Scalar>
+  void operator()(std::span<Scalar>) const noexcept {}
+};
 
-/// Trains `weights` in place by w <- w - learning_rate dL/dw.
+/// Confines training to a set of weights: called with the weights at the start and behind each step, and with each
+/// gradient before the optimiser sees it. Where the set is a subspace, it projects orthogonally; see
+/// compare::manifold_constraint.
+template <class C, class Scalar>
+concept constraint = std::invocable<C&, std::span<Scalar>>;
+
+/// Trains `weights` in place.
 /// Step s draws the sequences s x batch .. (s + 1) x batch - 1 of the seed's stream, whatever the number of threads.
-/// \param net      model::attention_only
-/// \param observe  called with a descent_point before each step and behind the last
+///
+///     optimizer::adam<double> adam(net.parameters().size(), {.beta2 = 0.98});
+///     train::descend(net, law, std::span(weights), {.learning_rate = 1e-3}, [](const auto&) {}, adam);
+///
+/// \param net        model::attention_only
+/// \param law        where the sequences come from
+/// \param weights    laid out by net.parameters()
+/// \param options    see descent_options
+/// \param observe    called with a descent_point before each step and behind the last
+/// \param rule       the optimiser, which remembers: handed over again, it goes on
+/// \param constrain  what the weights are confined to
 /// \return seconds that the steps took, without the observer
 /// Throws argument_error for bad options, too_many_error (batch = 0), non_finite_error naming the step.
-template <class Net, population::data_law Law, class Observe>
+template <class Net, population::data_law Law, class Observe, optimizer::optimizer<typename Net::scalar> Optimizer,
+          constraint<typename Net::scalar> Constraint = unconstrained>
 double descend(const Net& net, const Law& law, std::span<typename Net::scalar> weights, const descent_options& options,
-               Observe&& observe) {
+               Observe&& observe, Optimizer& rule, Constraint&& constrain = {}) {
   using scalar = typename Net::scalar;
   require(options.steps >= 0, "steps", options.steps, "not negative");
   require(options.learning_rate > 0 && options.learning_rate <= 1e30, "learning_rate", options.learning_rate,
@@ -92,15 +92,20 @@ double descend(const Net& net, const Law& law, std::span<typename Net::scalar> w
   model::require_weights(net.parameters(), std::span<const scalar>(weights));
 
   const bool whole = options.batch == 0, centred = options.embedding == model::embedding::centred;
-  const auto population = whole ? std::optional(whole_population(law, options.bound)) : std::nullopt;
+  const auto population =
+      whole ? std::optional(population::whole_population(
+                  law, options.bound,
+                  "the exact gradient visits all of them at every step; take fewer pairs, tokens or positions (2 pairs "
+                  "of 5 tokens on 3 slots have 11520), or minibatches"))
+            : std::nullopt;
   population::sampler draw(law, options.seed);
   population::minibatch drawn;
   typename Net::workspace memory(options.threads);
   std::vector<scalar> gradient(weights.size());
   model::centred_stream centre(law.structure());
   if (centred) centre(net.parameters(), weights);
+  constrain(weights);
   progress tell(options.tell);
-  const auto rate = static_cast<scalar>(options.learning_rate);
 
   using clock = std::chrono::steady_clock;
   clock::duration spent{};
@@ -123,11 +128,22 @@ double descend(const Net& net, const Law& law, std::span<typename Net::scalar> w
     if (last) break;
     const auto update = clock::now();
     if (centred) centre(net.parameters(), std::span(gradient));
-    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] -= rate * gradient[i];
+    constrain(std::span(gradient));
+    rule.step(weights, gradient, options.learning_rate);
+    if (centred && !Optimizer::linear) centre(net.parameters(), weights);  // what an elementwise step adds back
+    constrain(weights);
     spent += clock::now() - update;
     tell("full network", static_cast<double>(step + 1), static_cast<double>(options.steps));
   }
   return std::chrono::duration<double>(spent).count();
+}
+
+/// The same by plain gradient descent, w <- w - learning_rate dL/dw.
+template <class Net, population::data_law Law, class Observe>
+double descend(const Net& net, const Law& law, std::span<typename Net::scalar> weights, const descent_options& options,
+               Observe&& observe) {
+  optimizer::sgd<typename Net::scalar> rule(static_cast<index>(weights.size()));
+  return descend(net, law, weights, options, observe, rule);
 }
 
 /// What `run` returns.
@@ -140,17 +156,27 @@ struct run_result {
 };
 
 /// Trains a network from normal random weights of standard deviation options.scale:
-/// `train::run<net>(law, {.steps = 10'000, .batch = 512, .seed = 1})`.
-template <class Net, population::data_law Law>
-[[nodiscard]] run_result<typename Net::scalar> run(const Law& law, const descent_options& options) {
+/// `train::run<net>(law, {.steps = 10'000, .batch = 512, .seed = 1})`, by plain gradient descent, or
+/// `train::run<net>(law, {.learning_rate = 1e-3}, optimizer::adam_options{.beta2 = 0.98})`.
+/// \param law        where the sequences come from
+/// \param options    see descent_options
+/// \param rule       options of the optimiser
+/// \param constrain  what the weights are confined to
+template <class Net, population::data_law Law,
+          optimizer::optimizer_options<typename Net::scalar> Rule = optimizer::sgd_options,
+          constraint<typename Net::scalar> Constraint = unconstrained>
+[[nodiscard]] run_result<typename Net::scalar> run(const Law& law, const descent_options& options,
+                                                   const Rule& rule = {}, Constraint&& constrain = {}) {
   const auto sizes = law.sizes();
   const Net net({.vocabulary = sizes.vocabulary, .positions = sizes.positions});
   run_result<typename Net::scalar> result{net.shape(), {}, {}, 0};
   counter_generator generator(options.seed, ~std::uint64_t{0});  // the minibatches' streams are counted from zero
   for (index i = 0; i < net.parameters().size(); ++i)
     result.weights.push_back(static_cast<typename Net::scalar>(options.scale * standard_normal(generator)));
-  result.seconds = descend(net, law, std::span(result.weights), options,
-                           [&](const auto& point) { result.losses.push_back(point.loss); });
+  typename Rule::template rule<typename Net::scalar> optimizer(net.parameters().size(), rule);
+  result.seconds = descend(
+      net, law, std::span(result.weights), options, [&](const auto& point) { result.losses.push_back(point.loss); },
+      optimizer, constrain);
   result.losses.pop_back();
   return result;
 }
