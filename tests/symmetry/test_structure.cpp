@@ -13,6 +13,7 @@ void check_forwarding(const Group& group) {
   REQUIRE(held.size() == group.size());
   REQUIRE(held.orbital_count() == group.orbital_count());
   REQUIRE(held.orbit_count() == group.orbit_count());
+  CHECK(held.is_binary() == group.is_binary());
   CHECK(held.generators() == group.generators());
   for (int i = 0; i < group.size(); ++i) {
     CHECK(held.orbit(i) == group.orbit(i));
@@ -34,6 +35,9 @@ TEST_CASE("a structure answers as what it holds") {
   check_forwarding(matching(6));
   check_forwarding(cyclic(5));
   check_forwarding(slot_phase(3, 2));
+  check_forwarding(directed_matching(6));
+  check_forwarding(direct_sum({{matching(6), "c"}, {full_symmetric(3), "r"}}));
+  check_forwarding(wreath(cyclic(3), directed_matching(4)));
   check_forwarding(orbital_table(6, {{2, 3, 0, 1, 4, 5}, {2, 3, 4, 5, 0, 1}}));
 }
 
