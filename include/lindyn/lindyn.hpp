@@ -85,6 +85,7 @@
 #include <lindyn/symmetry/permutation.hpp>
 #include <lindyn/symmetry/reynolds.hpp>
 #include <lindyn/symmetry/structure.hpp>
+#include <lindyn/symmetry/wreath.hpp>
 #include <lindyn/task/associative_recall.hpp>
 #include <lindyn/task/batch.hpp>
 #include <lindyn/task/block_list_task.hpp>
