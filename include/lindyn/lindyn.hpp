@@ -46,6 +46,7 @@
 #include <lindyn/optimizer/momentum.hpp>
 #include <lindyn/optimizer/optimizer.hpp>
 #include <lindyn/optimizer/sgd.hpp>
+#include <lindyn/population/block_list.hpp>
 #include <lindyn/population/conditional_retrieval_tokens.hpp>
 #include <lindyn/population/distinct_tokens.hpp>
 #include <lindyn/population/enumeration.hpp>
@@ -59,6 +60,8 @@
 #include <lindyn/population/process.hpp>
 #include <lindyn/population/sampling.hpp>
 #include <lindyn/population/sequence_table.hpp>
+#include <lindyn/population/subsets.hpp>
+#include <lindyn/population/token_classes.hpp>
 #include <lindyn/population/token_laws.hpp>
 #include <lindyn/population/type_sample.hpp>
 #include <lindyn/population/whole_population.hpp>

@@ -59,44 +59,69 @@ private:
 
 /// Options of recall_law.
 struct recall_options {
-  int pairs = 4;              ///< N, blocks before the query
-  int vocabulary = 16;        ///< V, tokens
-  double within_class = 0.5;  ///< f_v, probability of a label other than the stored one (stored_association only)
-  int slots = 0;              ///< m, slots of positions; 0: pairs + 2 (positions::slots only)
+  int pairs = 4;              ///< N, blocks before the query that may be asked for
+  int vocabulary = 16;        ///< V, tokens, rare ones included
+  double within_class = 0.5;  ///< f_v, probability of a label other than the stored one (associations only)
+  int slots = 0;              ///< m, slots of positions; 0: pairs + distractors + 2 (positions::slots only)
+  double rare = 0;            ///< f_r, probability that the tokens of a pair are rare (rare_tokens only)
+  int rare_vocabulary = 0;    ///< V_r, rare tokens, the last ones of the vocabulary; at least 3 (rare_tokens only)
+  int burstiness = 1;         ///< b, blocks among the N that hold the queried pair
+  int distractors = 0;        ///< D, further blocks that are never asked for
+};
+
+/// The token law of a task: `task_tokens<Task>::law(options)` makes it, throwing argument_error for options that leave
+/// nothing to draw. Specialise it for a block-list task of your own, and recall_law is its law.
+template <class Task>
+struct task_tokens;
+
+template <class Block, class... Features>
+struct task_tokens<task::associative_recall<Block, Features...>> {
+  /// recall_tokens, stored_association_tokens or directed_association_tokens.
+  [[nodiscard]] static auto law(const recall_options& options) {
+    using recall = task::associative_recall<Block, Features...>;
+    const block_list list{options.pairs, options.vocabulary, recall::block, options.burstiness, options.distractors};
+    const rare_class rare{options.rare, options.rare_vocabulary};
+    if constexpr (recall::rare) {
+      require(rare.rare_vocabulary >= 3, "rare_vocabulary", rare.rare_vocabulary,
+              "at least 3, as the task has rare_tokens");
+    } else {
+      require(rare.rare == 0, "rare", rare.rare, "0, as the task has no rare_tokens");
+      require(rare.rare_vocabulary == 0, "rare_vocabulary", rare.rare_vocabulary, "0, as the task has no rare_tokens");
+    }
+    if constexpr (recall::stored)
+      return stored_association_tokens(list, options.within_class, rare);
+    else if constexpr (recall::directed)
+      return directed_association_tokens(list, options.within_class, rare);
+    else
+      return recall_tokens(list, rare);
+  }
 };
 
 namespace detail {
 
-template <class Task>
-[[nodiscard]] auto token_law(const recall_options& options) {
-  const block_list list{options.pairs, options.vocabulary, Task::block};
-  if constexpr (Task::stored)
-    return stored_association_tokens(list, options.within_class);
-  else
-    return recall_tokens(list);
-}
-
-template <class Task, class Positions>
-[[nodiscard]] auto position_law(const recall_options& options) {
-  const block_list list{options.pairs, options.vocabulary, Task::block};
+template <class Positions>
+[[nodiscard]] auto position_law(const block_list& list, int slots) {
   if constexpr (std::is_same_v<Positions, lindyn::positions::slots>)
-    return slot_positions(list, options.slots);
+    return slot_positions(list, slots);
   else
     return ring_positions(list, Positions::size);
 }
 
 template <class Task, class Positions>
-using law_of = law<decltype(token_law<Task>({})), decltype(position_law<Task, Positions>({}))>;
+[[nodiscard]] auto law_of(const recall_options& options) {
+  auto tokens = task_tokens<Task>::law(options);
+  auto positions = position_law<Positions>(tokens.list(), options.slots);
+  return law(std::move(tokens), std::move(positions));
+}
 
 }  // namespace detail
 
 /// The law of a compile-time task: `recall_law<task>{{.pairs = 16, .vocabulary = 64}}`.
 template <task::block_list_task Task, class Positions = lindyn::positions::slots>
-class recall_law : public detail::law_of<Task, Positions> {
+class recall_law : public decltype(detail::law_of<Task, Positions>({})) {
 public:
   explicit recall_law(const recall_options& options)
-      : detail::law_of<Task, Positions>(detail::token_law<Task>(options),
-                                        detail::position_law<Task, Positions>(options)) {}
+      : decltype(detail::law_of<Task, Positions>({}))(detail::law_of<Task, Positions>(options)) {}
 };
 
 /// The relational types of a law under the symmetry it promises.

@@ -4,7 +4,9 @@
 /// \file
 /// What may still be drawn: a set of the integers 0 .. size-1 from which members are taken out and put back.
 
+#include <algorithm>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,14 +15,35 @@
 
 namespace lindyn::population {
 
+/// Some of the integers: first, first + step, .. below end.
+struct integer_class {
+  int first = 0;  ///< the smallest member
+  int end = 0;    ///< above all members
+  int step = 1;   ///< from one member to the next, at least 1
+
+  /// The number of members.
+  [[nodiscard]] constexpr int size() const noexcept { return end <= first ? 0 : (end - first + step - 1) / step; }
+  friend constexpr bool operator==(const integer_class&, const integer_class&) noexcept = default;
+};
+
 /// A subset of {0, .., capacity-1} with constant-time removal, membership and access by place.
 /// Removals are undone last first, so that the order of the members is a function of the removals in force alone: a
 /// sequence drawn from a seed doesn't depend on what was drawn before it.
 class pool {
 public:
-  explicit pool(int capacity) : members_(checked(capacity)), place_(members_.size()), size_(capacity) {
+  /// All of 0 .. capacity - 1. Throws argument_error if there are none.
+  explicit pool(int capacity) : pool(capacity, {0, capacity}) {}
+  /// \param members  the members that the pool begins with, and comes back to; argument_error unless they are some of
+  ///                 0 .. capacity - 1
+  pool(int capacity, const integer_class& members)
+      : members_(checked(capacity)), place_(members_.size()), size_(members.size()) {
+    require(size_ >= 1 && members.first >= 0 && members.end <= capacity && members.step >= 1, "members.size()", size_,
+            "at least 1, of integers in [0, " + std::to_string(capacity) + ")");
     std::iota(members_.begin(), members_.end(), 0);
-    std::iota(place_.begin(), place_.end(), 0);
+    std::stable_partition(members_.begin(), members_.end(), [&](int candidate) {
+      return candidate >= members.first && candidate < members.end && (candidate - members.first) % members.step == 0;
+    });
+    for (int place = 0; place < capacity; ++place) place_[static_cast<std::size_t>((*this)[place])] = place;
   }
 
   [[nodiscard]] int capacity() const noexcept { return static_cast<int>(members_.size()); }

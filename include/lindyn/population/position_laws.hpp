@@ -8,8 +8,8 @@
 #include <span>
 #include <string>
 
+#include <lindyn/population/block_list.hpp>
 #include <lindyn/population/process.hpp>
-#include <lindyn/population/token_laws.hpp>
 #include <lindyn/symmetry/structure.hpp>
 
 namespace lindyn {
@@ -32,17 +32,21 @@ struct ring {
 
 namespace population {
 
-/// m slots of k phases, position = slot * k + phase. Each of the N + 1 blocks (the query is the last, incomplete one)
+/// m slots of k phases, position = slot * k + phase. Each of the N + D + 1 blocks (the query is the last, incomplete one)
 /// takes a slot of its own, uniform without replacement, and a phase f of its own, uniform; its r-th token stands at
 /// phase f + r mod k. Symmetry: permutations of the slots and rotations inside each, Z_k wr S_m.
 class slot_positions {
 public:
-  /// \param slots m; 0 takes the default N + 2. Throws argument_error if m < N + 1.
+  /// \param list   sizes
+  /// \param slots  m; 0 takes the default N + D + 2
+  /// Throws argument_error if m < N + D + 1.
   explicit slot_positions(const block_list& list, int slots = 0) : block_(list.block), slots_(slots) {
     detail::require_block_list(list);
-    if (slots == 0) slots_ = list.pairs + 2;
-    const int least = list.pairs + 1;
-    require(slots_ >= least, "slots", slots, "at least pairs + 1 = " + std::to_string(least) + " (0: pairs + 2)");
+    if (slots == 0) slots_ = list.blocks() + 2;
+    const int least = list.blocks() + 1;
+    const std::string blocks = list.distractors > 0 ? "pairs + distractors" : "pairs";
+    require(slots_ >= least, "slots", slots,
+            "at least " + blocks + " + 1 = " + std::to_string(least) + " (0: " + blocks + " + 2)");
     require(slots_ <= 100'000, "slots", slots, "at most 100000");
   }
 

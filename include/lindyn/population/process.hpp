@@ -6,10 +6,11 @@
 /// choices decides what comes out: a random number generator (a sample), an odometer (the exact enumeration), a given
 /// sequence (its probability), or an odometer over classes of alike tokens (the relational types).
 
+#include <algorithm>
 #include <concepts>
+#include <list>
 #include <numeric>
 #include <span>
-#include <vector>
 
 #include <lindyn/core/random.hpp>
 #include <lindyn/population/pool.hpp>
@@ -18,14 +19,17 @@ namespace lindyn::population {
 
 /// Who makes the choices of a process.
 /// - `tokens()`, `positions()`: the full pools of all V tokens and all P positions, nothing removed.
+/// - `tokens(which)`: the full pool of a class of tokens, one for each class that differs.
 /// - `token(place, pool)`: the token at `place` of the sequence, uniform over the pool; likewise `position`.
 /// - `token(place, value)`: the token at `place` when the earlier choices leave no other; likewise `position`.
 /// - `among(count)`: an integer in [0, count), uniform.
 /// - `weighted(weights)`: a place in the list, with a probability in proportion to the weight there.
 /// - `chance(p)`: true with probability p.
 template <class C>
-concept chooser = requires(C& choose, int n, const pool& from, double p, std::span<const int> weights) {
+concept chooser = requires(C& choose, int n, const pool& from, double p, std::span<const int> weights,
+                           const integer_class& which) {
   { choose.tokens() } -> std::same_as<pool&>;
+  { choose.tokens(which) } -> std::same_as<pool&>;
   { choose.positions() } -> std::same_as<pool&>;
   { choose.token(n, from) } -> std::same_as<int>;
   { choose.position(n, from) } -> std::same_as<int>;
@@ -50,10 +54,21 @@ class choices_base {
 public:
   explicit choices_base(const process_sizes& sizes) : tokens_(sizes.vocabulary), positions_(sizes.positions) {}
   pool& tokens() noexcept { return tokens_.restore(), tokens_; }
+  pool& tokens(const integer_class& which) {
+    if (which == integer_class{0, tokens_.capacity()}) return tokens();
+    auto found = std::ranges::find(classes_, which, &token_class::which);
+    if (found == classes_.end()) found = classes_.insert(found, {which, pool(tokens_.capacity(), which)});
+    return found->members.restore(), found->members;
+  }
   pool& positions() noexcept { return positions_.restore(), positions_; }
 
 private:
+  struct token_class {
+    integer_class which;
+    pool members;
+  };
   pool tokens_, positions_;
+  std::list<token_class> classes_;  // few; a list, so that pools stay where they are
 };
 
 }  // namespace detail

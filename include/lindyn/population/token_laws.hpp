@@ -2,84 +2,88 @@
 #pragma once
 
 /// \file
-/// How the tokens of block lists are drawn: `recall_tokens`, `ngram_tokens` and `stored_association_tokens`.
+/// How the tokens of block lists are drawn: `recall_tokens`, `ngram_tokens`, `stored_association_tokens` and
+/// `directed_association_tokens`.
 ///
-/// A list of N blocks of k tokens is followed by the first k - 1 tokens of one of them, the query; the answer is the
-/// k-th. The first k - 1 tokens of a block are its keys, the last of these its item, the k-th token its label.
+/// All of them have rare tokens, burstiness and distractors: see `rare_class` and `block_list`. With b = burstiness > 1
+/// the queried pair fills b of the N blocks (same keys, same label) at uniform places, and the N - b others hold other
+/// pairs. D = distractors further blocks at uniform places hold tokens of their own and are never asked for. What is
+/// said of the pairs' order is the order of their first blocks, distractors last.
 
 #include <algorithm>
 #include <span>
 #include <string>
+#include <utility>
 
+#include <lindyn/population/block_list.hpp>
 #include <lindyn/population/process.hpp>
+#include <lindyn/population/token_classes.hpp>
 #include <lindyn/symmetry/structure.hpp>
 
 namespace lindyn::population {
 
-/// Sizes of a block list.
-struct block_list {
-  int pairs = 4;        ///< N, blocks before the query
-  int vocabulary = 16;  ///< V, tokens
-  int block = 2;        ///< k, tokens of a block
-
-  /// n = N k + k - 1.
-  [[nodiscard]] constexpr int length() const noexcept { return pairs * block + block - 1; }
-};
-
 namespace detail {
 
-inline void require_block_list(const block_list& list) {
-  require(list.pairs >= 1, "pairs", list.pairs, "at least 1");
-  require(list.pairs <= 4096, "pairs", list.pairs, "at most 4096");
-  require(list.block >= 2, "block", list.block, "at least 2: a key and the token that follows it");
-  require(list.block <= 64, "block", list.block, "at most 64");
-  require(list.vocabulary <= 1'000'000, "vocabulary", list.vocabulary, "at most 1000000");
-}
-
-/// Ends a block list with the query of a uniform block; returns its label.
-template <class Choices>
-int ask(Choices& choose, const block_list& list, std::span<int> tokens) {
-  const auto at = [&](int place) -> int& { return tokens[static_cast<std::size_t>(place)]; };
-  const int queried = choose.among(list.pairs) * list.block;
-  for (int key = 0; key < list.block - 1; ++key) {
-    const int place = list.pairs * list.block + key;
-    at(place) = choose.token(place, at(queried + key));
-  }
-  return at(queried + list.block - 1);
-}
-
-}  // namespace detail
-
-/// All N k tokens of the blocks are distinct and uniform; the queried block is uniform. With k = 2 this is associative
-/// recall (IMIR, task of section 2), with k > 2 in-context k-gram completion. Symmetry: all permutations of the tokens.
-class recall_tokens {
+/// The process that the token laws of recall share.
+/// \tparam Pairs  draws the tokens of the different pairs: distinct_pairs or matched_pairs
+template <class Pairs>
+class recall_process {
 public:
-  /// Throws argument_error if fewer than 1 pair, fewer than 2 tokens a block, or fewer than N k (or 3) tokens.
-  explicit recall_tokens(const block_list& list) : list_(list) {
-    detail::require_block_list(list);
-    const int least = std::max(3, list.pairs * list.block);
-    require(
-        list.vocabulary >= least, "vocabulary", list.vocabulary,
-        "at least " + std::to_string(least) + ", for " + std::to_string(list.pairs * list.block) + " distinct tokens");
-  }
-
+  /// The sizes of the list.
   [[nodiscard]] const block_list& list() const noexcept { return list_; }
-  [[nodiscard]] symmetry::structure structure() const { return symmetry::full_symmetric(list_.vocabulary); }
+  /// The symmetry of the tokens.
+  [[nodiscard]] const symmetry::structure& structure() const noexcept { return structure_; }
 
   /// Writes the tokens, returns the answer.
   template <class Choices>
   int operator()(Choices& choose, std::span<int> tokens) const {
-    auto& unused = choose.tokens();
-    for (int place = 0; place < list_.pairs * list_.block; ++place) {
-      const int token = choose.token(place, unused);
-      tokens[static_cast<std::size_t>(place)] = token;
-      unused.remove(token);
-    }
-    return detail::ask(choose, list_, tokens);
+    pair_writer write(choose, drawn_, order_(choose), tokens);
+    pairs_(write);
+    return write.ask();
   }
 
+protected:
+  /// \param drawn  the list with the blocks that are told apart when it is drawn
+  recall_process(const block_list& list, const block_list& drawn, Pairs pairs, symmetry::structure structure)
+      : list_(list), drawn_(drawn), order_(drawn), pairs_(std::move(pairs)), structure_(std::move(structure)) {}
+
+  /// How the tokens of the pairs are drawn.
+  [[nodiscard]] const Pairs& pairs() const noexcept { return pairs_; }
+
 private:
-  block_list list_;
+  block_list list_, drawn_;
+  pair_order order_;
+  Pairs pairs_;
+  symmetry::structure structure_;
+};
+
+}  // namespace detail
+
+/// All tokens of the different pairs are distinct and uniform over their class; the queried block is uniform. With
+/// k = 2 this is associative recall (IMIR, task of section 2), with k > 2 in-context k-gram completion. A distractor is
+/// a pair like the others, so that the law with D distractors is that of N + D pairs. Symmetry: all permutations of
+/// the common tokens, and all of the rare ones.
+class recall_tokens : public detail::recall_process<detail::distinct_pairs> {
+public:
+  /// Throws argument_error if fewer than 1 pair, fewer than 2 tokens a block, or too few tokens: as many of each class
+  /// that is drawn as the different pairs have (or 3).
+  explicit recall_tokens(const block_list& list, const rare_class& rare = {})
+      : recall_tokens(list, classes(list, rare)) {}
+
+private:
+  recall_tokens(const block_list& list, const detail::token_classes& classes)
+      : recall_process(list, without_distractors(list), detail::distinct_pairs(classes),
+                       classes.structure(symmetry::full_symmetric(classes.common()))) {}
+
+  [[nodiscard]] static detail::token_classes classes(const block_list& list, const rare_class& rare) {
+    detail::require_block_list(list);
+    const int distinct = list.different_pairs() * list.block;
+    return {list, rare, false, distinct, std::to_string(distinct) + " distinct tokens"};
+  }
+  [[nodiscard]] static block_list without_distractors(block_list list) {
+    list.pairs += std::exchange(list.distractors, 0);
+    return list;
+  }
 };
 
 /// N blocks of k distinct tokens; the answer completes the one whose first k - 1 tokens are shown again.
@@ -87,64 +91,93 @@ private:
   return recall_tokens({blocks, vocabulary, k});
 }
 
-/// Tokens are matched in couples (2i, 2i + 1), C(v) being the partner of v, and labels can be recalled from the
-/// weights. First all N (k - 1) keys: distinct couples in uniform order, either member with probability 1/2. Then per
-/// block, in order and independently: the label is C(item) with probability 1 - within_class, else uniform over the
-/// tokens that are no key, no earlier label and not C(item). It may be another item's partner, and so be repeated by a
-/// later stored label. The queried block is uniform. Symmetry: the permutations that keep couples together, Z_2 wr
-/// S_(V/2), as C occurs in both orientations. (The law of design; IMIR leaves the details open.)
-class stored_association_tokens {
-public:
-  /// \param within_class probability f_v that a label is not the item's partner
-  /// Throws argument_error if V is odd or too small for the draws, or within_class is no probability.
-  stored_association_tokens(const block_list& list, double within_class) : list_(list), within_class_(within_class) {
-    detail::require_block_list(list);
+namespace detail {
+
+/// What the common tokens of matched pairs must suffice for.
+struct matched_needs {
+  int keys;    ///< of all pairs
+  int labels;  ///< of all pairs, if some may be varied; else 0
+
+  /// Throws argument_error for an invalid list, or if within_class is no probability.
+  matched_needs(const block_list& list, double within_class) {
+    require_block_list(list);
     require_probability("within_class", within_class);
-    const int keys = list.pairs * (list.block - 1);
-    require(list.vocabulary % 2 == 0, "vocabulary", list.vocabulary, "even, as tokens are matched in couples");
-    // A varied label needs a token beside the keys, the earlier labels and the item's own partner.
-    const int least = std::max({4, 2 * keys, within_class > 0 ? keys + list.pairs + 1 : 0});
-    require(list.vocabulary >= least, "vocabulary", list.vocabulary,
-            "at least " + std::to_string(least) + ", for the keys' couples and varied labels");
+    keys = list.different_pairs() * (list.block - 1);
+    labels = within_class > 0 || list.distractors > 0 ? list.different_pairs() : 0;
   }
+};
 
-  [[nodiscard]] const block_list& list() const noexcept { return list_; }
-  [[nodiscard]] double within_class() const noexcept { return within_class_; }
-  [[nodiscard]] symmetry::structure structure() const { return symmetry::matching(list_.vocabulary); }
+}  // namespace detail
 
-  /// Writes the tokens, returns the answer.
-  template <class Choices>
-  int operator()(Choices& choose, std::span<int> tokens) const {
-    const auto at = [&](int place) -> int& { return tokens[static_cast<std::size_t>(place)]; };
-    const int k = list_.block;
-    auto& unused = choose.tokens();
-    for (int pair = 0; pair < list_.pairs; ++pair)
-      for (int place = pair * k; place < pair * k + k - 1; ++place) {
-        at(place) = choose.token(place, unused);
-        unused.remove(at(place));
-        unused.remove(at(place) ^ 1);
-      }
-    unused.restore();
-    for (int pair = 0; pair < list_.pairs; ++pair)
-      for (int place = pair * k; place < pair * k + k - 1; ++place) unused.remove(at(place));
-    for (int pair = 0; pair < list_.pairs; ++pair) {
-      const int place = pair * k + k - 1, partner = at(place - 1) ^ 1;
-      if (choose.chance(1 - within_class_)) {
-        at(place) = choose.token(place, partner);
-      } else {
-        const auto removals = unused.removals();
-        unused.remove(partner);
-        at(place) = choose.token(place, unused);
-        unused.restore(removals);
-      }
-      unused.remove(at(place));
-    }
-    return detail::ask(choose, list_, tokens);
-  }
+/// Tokens are matched in couples (2i, 2i + 1), C(v) being the partner of v, and labels can be recalled from the
+/// weights. First the keys of all pairs: distinct couples in uniform order, either member with probability 1/2. Then
+/// the labels, pair by pair, in order and independently: the label is C(item) with probability 1 - within_class, else
+/// uniform over the tokens that are no key, no earlier label and not C(item). It may be another item's partner, and so
+/// be repeated by a later stored label. The queried block is uniform. Symmetry: the permutations that keep couples
+/// together, Z_2 wr S_(V/2), as C occurs in both orientations. (The law of design; IMIR leaves the details open.)
+///
+/// Whether a pair is rare is decided before its keys are drawn; the label of a rare one comes in its turn, uniform over
+/// the rare tokens that don't occur yet. A distractor's label is never C(item): it is drawn, after all others, as that
+/// of a varied pair.
+class stored_association_tokens : public detail::recall_process<detail::matched_pairs> {
+public:
+  /// \param list          sizes
+  /// \param within_class  probability f_v that a label is not the item's partner
+  /// \param rare          the class of rare tokens, if there is one
+  /// Throws argument_error if the number of common tokens is odd or too small for the draws, or within_class is no
+  /// probability.
+  stored_association_tokens(const block_list& list, double within_class, const rare_class& rare = {})
+      : stored_association_tokens(list, within_class, classes(list, within_class, rare)) {}
+
+  /// f_v.
+  [[nodiscard]] double within_class() const noexcept { return pairs().within_class(); }
 
 private:
-  block_list list_;
-  double within_class_;
+  stored_association_tokens(const block_list& list, double within_class, const detail::token_classes& classes)
+      : recall_process(list, list,
+                       detail::matched_pairs(classes, {0, classes.common()}, {0, classes.common()}, within_class),
+                       classes.structure(symmetry::matching(classes.common()))) {}
+
+  [[nodiscard]] static detail::token_classes classes(const block_list& list, double within_class,
+                                                     const rare_class& rare) {
+    const auto [keys, varied] = detail::matched_needs(list, within_class);
+    // A varied label needs a token beside the keys, the earlier labels and the item's own partner.
+    return {list, rare, true, std::max(2 * keys, varied > 0 ? keys + varied + 1 : 0),
+            "the keys' couples and varied labels"};
+  }
+};
+
+/// Items and labels are tokens of their own: the even ones are items, 2i + 1 = C(2i) is the label of 2i, and labels can
+/// be recalled from the weights. First the keys of all pairs: distinct items, uniform. Then the labels, pair by pair, in
+/// order and independently: the label is C(item) with probability 1 - within_class, else uniform over the labels but
+/// for earlier ones and C(item); it may be another item's, and so be repeated by a later stored label. The queried
+/// block is uniform. Symmetry: the permutations of the couples, S_(V/2), which keep the sides. Rare tokens and
+/// distractors are as in stored_association_tokens.
+class directed_association_tokens : public detail::recall_process<detail::matched_pairs> {
+public:
+  /// \param list          sizes
+  /// \param within_class  probability f_v that a label is not the item's own
+  /// \param rare          the class of rare tokens, if there is one
+  /// Throws argument_error if the number of common tokens is odd or too small for the draws, or within_class is no
+  /// probability.
+  directed_association_tokens(const block_list& list, double within_class, const rare_class& rare = {})
+      : directed_association_tokens(list, within_class, classes(list, within_class, rare)) {}
+
+  /// f_v.
+  [[nodiscard]] double within_class() const noexcept { return pairs().within_class(); }
+
+private:
+  directed_association_tokens(const block_list& list, double within_class, const detail::token_classes& classes)
+      : recall_process(list, list,
+                       detail::matched_pairs(classes, {0, classes.common(), 2}, {1, classes.common(), 2}, within_class),
+                       classes.structure(symmetry::directed_matching(classes.common()))) {}
+
+  [[nodiscard]] static detail::token_classes classes(const block_list& list, double within_class,
+                                                     const rare_class& rare) {
+    const auto [keys, varied] = detail::matched_needs(list, within_class);
+    // A varied label needs one beside the earlier labels and the item's own.
+    return {list, rare, true, 2 * std::max(keys, varied > 0 ? varied + 1 : 0), "the keys and varied labels"};
+  }
 };
 
 }  // namespace lindyn::population
