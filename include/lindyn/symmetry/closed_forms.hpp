@@ -59,12 +59,16 @@ public:
   constexpr explicit full_symmetric(int tokens) : transitive(tokens) {
     if (tokens < 3) require(false, "tokens", tokens, "at least 3, as a class needs at least 3 tokens");
   }
+  /// \{
+  /// What orbital_structure asks.
   [[nodiscard]] constexpr int orbital_count() const noexcept { return 1; }
   [[nodiscard]] constexpr int orbital(int i, int j) const noexcept { return i == j ? 0 : -1; }
   [[nodiscard]] std::string name(int /*orbital*/) const { return "I"; }
   [[nodiscard]] std::vector<permutation> generators() const {
     return {detail::transposition(size()), detail::rotation(size())};
   }
+  /// \}
+  /// Whether both have the same points.
   friend constexpr bool operator==(const full_symmetric&, const full_symmetric&) noexcept = default;
 };
 
@@ -78,11 +82,16 @@ public:
     if (tokens < 4 || tokens % 2 != 0)
       require(false, "tokens", tokens, "even and at least 4, as a matching needs two couples of partners");
   }
+  /// The other token of the couple.
   [[nodiscard]] static constexpr int partner(int token) noexcept { return token ^ 1; }
+  /// \{
+  /// What orbital_structure asks.
   [[nodiscard]] constexpr int orbital_count() const noexcept { return 2; }
   [[nodiscard]] constexpr int orbital(int i, int j) const noexcept { return i == j ? 0 : i == partner(j) ? 1 : -1; }
   [[nodiscard]] std::string name(int orbital) const { return orbital == 0 ? "I" : "C"; }
   [[nodiscard]] std::vector<permutation> generators() const { return detail::wreath_generators(size() / 2, 2); }
+  /// \}
+  /// Whether both have the same points.
   friend constexpr bool operator==(const matching&, const matching&) noexcept = default;
 };
 
@@ -95,6 +104,8 @@ public:
   constexpr explicit cyclic(int positions) : transitive(positions) {
     if (positions < 3) require(false, "positions", positions, "at least 3 on a ring");
   }
+  /// \{
+  /// What orbital_structure asks.
   [[nodiscard]] constexpr int orbital_count() const noexcept { return size() - 1; }
   [[nodiscard]] constexpr int orbital(int i, int j) const noexcept {
     const int shift = i < j ? i - j + size() : i - j;
@@ -102,6 +113,8 @@ public:
   }
   [[nodiscard]] std::string name(int orbital) const { return detail::shift_name(orbital); }
   [[nodiscard]] std::vector<permutation> generators() const { return {detail::rotation(size())}; }
+  /// \}
+  /// Whether both have the same points.
   friend constexpr bool operator==(const cyclic&, const cyclic&) noexcept = default;
 };
 
@@ -114,8 +127,12 @@ class slot_phase : public detail::transitive {
 public:
   /// Throws argument_error for fewer than 2 slots, fewer than 2 phases, or more positions than an int can count.
   constexpr slot_phase(int slots, int phases) : transitive(points(slots, phases)), phases_(phases) {}
+  /// Number of slots.
   [[nodiscard]] constexpr int slots() const noexcept { return size() / phases_; }
+  /// Number of phases, the positions of a slot.
   [[nodiscard]] constexpr int phases() const noexcept { return phases_; }
+  /// \{
+  /// What orbital_structure asks.
   [[nodiscard]] constexpr int orbital_count() const noexcept { return phases_; }
   [[nodiscard]] constexpr int orbital(int i, int j) const noexcept {
     if (i / phases_ != j / phases_) return -1;
@@ -123,6 +140,8 @@ public:
   }
   [[nodiscard]] std::string name(int orbital) const { return detail::shift_name(orbital); }
   [[nodiscard]] std::vector<permutation> generators() const { return detail::wreath_generators(slots(), phases_); }
+  /// \}
+  /// Whether both have the same slots and phases.
   friend constexpr bool operator==(const slot_phase&, const slot_phase&) noexcept = default;
 
 private:

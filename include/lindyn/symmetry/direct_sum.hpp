@@ -70,6 +70,8 @@ public:
 
   /// The parts, in the order of their points.
   [[nodiscard]] const std::vector<part>& parts() const noexcept { return parts_; }
+  /// \{
+  /// What orbital_structure asks.
   [[nodiscard]] int size() const noexcept { return static_cast<int>(part_.size()); }
   [[nodiscard]] int orbital_count() const noexcept { return static_cast<int>(orbitals_.size()); }
   [[nodiscard]] int orbital(int i, int j) const {
@@ -98,6 +100,7 @@ public:
         all.push_back(detail::extended(inside, first_[p].point, size()));
     return all;
   }
+  /// \}
 
 private:
   struct start {

@@ -35,6 +35,8 @@ public:
   }
   /// The label of an item, the item of a label.
   [[nodiscard]] static constexpr int partner(int token) noexcept { return token ^ 1; }
+  /// \{
+  /// What orbital_structure asks.
   [[nodiscard]] constexpr int size() const noexcept { return tokens_; }
   [[nodiscard]] constexpr int orbital_count() const noexcept { return 4; }
   [[nodiscard]] constexpr int orbital(int i, int j) const noexcept {
@@ -56,6 +58,8 @@ public:
     return {detail::move_slots(detail::transposition(size() / 2), 2),
             detail::move_slots(detail::rotation(size() / 2), 2)};
   }
+  /// \}
+  /// Whether both have the same points.
   friend constexpr bool operator==(const directed_matching&, const directed_matching&) noexcept = default;
 
 private:

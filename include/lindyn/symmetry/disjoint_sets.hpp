@@ -16,6 +16,7 @@ namespace lindyn::symmetry {
 /// path halving, O(log n) amortised.
 class disjoint_sets {
 public:
+  /// Each of 0 .. elements-1 is a set of its own.
   explicit disjoint_sets(std::size_t elements) : parent_(elements) { std::iota(parent_.begin(), parent_.end(), 0); }
 
   /// Joins the sets of a and b.

@@ -18,16 +18,16 @@ namespace lindyn::symmetry {
 
 /// One symmetry of a data law: it renames the tokens and moves the positions.
 struct generator {
-  permutation tokens;
-  permutation positions;
+  permutation tokens;     ///< what becomes of every token
+  permutation positions;  ///< what becomes of every position
 };
 
 /// The orbitals of tokens and of positions under one joint group, each block (token orbit x position orbit) being a
 /// single orbital, so that nothing centred commutes with the group between tokens and positions.
 struct stream_structure {
-  structure tokens;
-  structure positions;
-  std::vector<generator> generators;
+  structure tokens;                   ///< of the tokens
+  structure positions;                ///< of the positions
+  std::vector<generator> generators;  ///< of the joint group
 };
 
 /// The stream's structure under the group that the joint generators generate.

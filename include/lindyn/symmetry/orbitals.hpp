@@ -111,6 +111,8 @@ public:
     select();
   }
 
+  /// \{
+  /// What orbital_structure asks.
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] int orbital_count() const noexcept { return static_cast<int>(selected_.size()); }
   [[nodiscard]] int orbital(int i, int j) const noexcept {
@@ -130,6 +132,7 @@ public:
   /// True for the trivial group alone, whose tuples are in orbits of one; of others it isn't known from the orbitals.
   [[nodiscard]] bool is_binary() const noexcept { return orbit_count() == size(); }
   [[nodiscard]] std::vector<permutation> generators() const { return generators_; }
+  /// \}
 
   /// Number of all orbitals, remainders included.
   [[nodiscard]] int commutant_dimension() const noexcept { return symmetry::commutant_dimension(*this); }

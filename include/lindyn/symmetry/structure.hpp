@@ -31,6 +31,8 @@ using wreath = basic_wreath<structure>;
 /// queries are inlined.
 class structure {
 public:
+  /// \{
+  /// Holds this group.
   structure(full_symmetric group) noexcept : held_(group) {}
   structure(matching group) noexcept : held_(group) {}
   structure(cyclic group) noexcept : held_(group) {}
@@ -39,6 +41,7 @@ public:
   structure(direct_sum group) : held_(std::make_shared<const direct_sum>(std::move(group))) {}
   structure(wreath group) : held_(std::make_shared<const wreath>(std::move(group))) {}
   structure(orbital_table table) : held_(std::make_shared<const orbital_table>(std::move(table))) {}
+  /// \}
 
   /// Calls `work` with the concrete structure, a const reference to one of the types above.
   template <class Work>
@@ -53,6 +56,8 @@ public:
         held_);
   }
 
+  /// \{
+  /// What orbital_structure asks.
   [[nodiscard]] int size() const {
     return visit([](const auto& group) { return group.size(); });
   }
@@ -86,6 +91,7 @@ public:
   [[nodiscard]] std::vector<permutation> generators() const {
     return visit([](const auto& group) { return group.generators(); });
   }
+  /// \}
 
 private:
   std::variant<full_symmetric, matching, cyclic, slot_phase, directed_matching, std::shared_ptr<const direct_sum>,

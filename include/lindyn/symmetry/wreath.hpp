@@ -81,6 +81,8 @@ public:
   [[nodiscard]] const Structure& inner() const noexcept { return inner_; }
   /// The group on the slots.
   [[nodiscard]] const Structure& outer() const noexcept { return outer_; }
+  /// \{
+  /// What orbital_structure asks.
   [[nodiscard]] int size() const noexcept { return slots_ * phases_; }
   [[nodiscard]] int orbital_count() const noexcept { return static_cast<int>(orbitals_.size()); }
   [[nodiscard]] int orbital(int i, int j) const {
@@ -112,6 +114,7 @@ public:
     for (const permutation& slots : outer_.generators()) all.push_back(detail::move_slots(slots, phases_));
     return all;
   }
+  /// \}
 
 private:
   struct orbital_entry {
