@@ -4,6 +4,10 @@
 /// \file
 /// Everything that needs only Eigen and the standard library: the headers of the target lindyn::lindyn.
 
+#include <lindyn/circuit/exact_induction_head.hpp>
+#include <lindyn/circuit/induction_circuit.hpp>
+#include <lindyn/circuit/induction_head.hpp>
+#include <lindyn/circuit/metric.hpp>
 #include <lindyn/compare/confinement.hpp>
 #include <lindyn/compare/confinement_gradient.hpp>
 #include <lindyn/compare/confinement_invariance.hpp>
