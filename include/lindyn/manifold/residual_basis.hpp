@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// The manifold in the weights of a network with an additive residual stream: approximate, projected on by least squares.
+/// The manifold in the weights of a network with an additive residual stream: approximate, with projection by least
+/// squares.
 
 #include <algorithm>
 #include <functional>
@@ -33,7 +34,9 @@ public:
     fill_gram();
   }
 
+  /// The basis of the concatenated stream.
   [[nodiscard]] const manifold::basis& basis() const noexcept { return basis_; }
+  /// The additive stream.
   [[nodiscard]] const model::residual_stream& stream() const noexcept { return stream_; }
   /// Number of coordinates.
   [[nodiscard]] index dimension() const noexcept { return basis_.dimension(); }

@@ -34,13 +34,18 @@ concept data_law = requires(const L& law, const task::sequence& sequence, random
 template <class TokenLaw, class PositionLaw>
 class law {
 public:
+  /// The law that draws from both.
   law(TokenLaw tokens, PositionLaw positions) : tokens_(std::move(tokens)), positions_(std::move(positions)) {}
 
+  /// Where the tokens come from.
   [[nodiscard]] const TokenLaw& tokens() const noexcept { return tokens_; }
+  /// Where the positions come from.
   [[nodiscard]] const PositionLaw& positions() const noexcept { return positions_; }
+  /// V, P and n.
   [[nodiscard]] process_sizes sizes() const noexcept {
     return {tokens_.list().vocabulary, positions_.positions(), tokens_.list().length()};
   }
+  /// The product of both symmetries.
   [[nodiscard]] symmetry::stream_structure structure() const {
     return symmetry::product(tokens_.structure(), positions_.structure());
   }
@@ -74,6 +79,7 @@ struct recall_options {
 template <class Task>
 struct task_tokens;
 
+/// Associative recall, with any features.
 template <class Block, class... Features>
 struct task_tokens<task::associative_recall<Block, Features...>> {
   /// recall_tokens, stored_association_tokens or directed_association_tokens.
@@ -114,14 +120,18 @@ template <class Task, class Positions>
   return law(std::move(tokens), std::move(positions));
 }
 
+template <class Task, class Positions>
+using law_type = decltype(law_of<Task, Positions>({}));
+
 }  // namespace detail
 
 /// The law of a compile-time task: `recall_law<task>{{.pairs = 16, .vocabulary = 64}}`.
 template <task::block_list_task Task, class Positions = lindyn::positions::slots>
-class recall_law : public decltype(detail::law_of<Task, Positions>({})) {
+class recall_law : public detail::law_type<Task, Positions> {
 public:
+  /// Throws argument_error, naming the option, for options that leave nothing to draw or that the task doesn't have.
   explicit recall_law(const recall_options& options)
-      : decltype(detail::law_of<Task, Positions>({}))(detail::law_of<Task, Positions>(options)) {}
+      : detail::law_type<Task, Positions>(detail::law_of<Task, Positions>(options)) {}
 };
 
 /// The relational types of a law under the symmetry it promises.

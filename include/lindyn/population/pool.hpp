@@ -23,6 +23,7 @@ struct integer_class {
 
   /// The number of members.
   [[nodiscard]] constexpr int size() const noexcept { return end <= first ? 0 : (end - first + step - 1) / step; }
+  /// Whether first, end and step agree.
   friend constexpr bool operator==(const integer_class&, const integer_class&) noexcept = default;
 };
 
@@ -46,9 +47,13 @@ public:
     for (int place = 0; place < capacity; ++place) place_[static_cast<std::size_t>((*this)[place])] = place;
   }
 
+  /// Integers that may ever be members: those in [0, capacity()).
   [[nodiscard]] int capacity() const noexcept { return static_cast<int>(members_.size()); }
+  /// Number of members.
   [[nodiscard]] int size() const noexcept { return size_; }
+  /// The member at a place in [0, size()), which isn't checked.
   [[nodiscard]] int operator[](int place) const noexcept { return members_[static_cast<std::size_t>(place)]; }
+  /// Whether an integer of [0, capacity()) is a member.
   [[nodiscard]] bool contains(int member) const noexcept { return place_[static_cast<std::size_t>(member)] < size_; }
 
   /// Takes `member` out; does nothing if it is out already.

@@ -25,14 +25,14 @@ struct slots {};
 template <int P>
 struct ring {
   static_assert(P >= 3, "lindyn: a ring needs at least three positions.");
-  static constexpr int size = P;
+  static constexpr int size = P;  ///< P
 };
 
 }  // namespace positions
 
 namespace population {
 
-/// m slots of k phases, position = slot * k + phase. Each of the N + D + 1 blocks (the query is the last, incomplete one)
+/// m slots of k phases, position = slot * k + phase. Each of the N + D + 1 blocks (the query is the last, incomplete)
 /// takes a slot of its own, uniform without replacement, and a phase f of its own, uniform; its r-th token stands at
 /// phase f + r mod k. Symmetry: permutations of the slots and rotations inside each, Z_k wr S_m.
 class slot_positions {
@@ -50,10 +50,14 @@ public:
     require(slots_ <= 100'000, "slots", slots, "at most 100000");
   }
 
+  /// m.
   [[nodiscard]] int slots() const noexcept { return slots_; }
+  /// P = m k.
   [[nodiscard]] int positions() const noexcept { return slots_ * block_; }
+  /// Z_k wr S_m.
   [[nodiscard]] symmetry::structure structure() const { return symmetry::slot_phase(slots_, block_); }
 
+  /// Writes the positions.
   template <class Choices>
   void operator()(Choices& choose, std::span<int> positions) const {
     auto& unused = choose.positions();
@@ -84,9 +88,12 @@ public:
     require(ring <= 100'000, "ring", ring, "at most 100000");
   }
 
+  /// P.
   [[nodiscard]] int positions() const noexcept { return ring_; }
+  /// Z_P.
   [[nodiscard]] symmetry::structure structure() const { return symmetry::cyclic(ring_); }
 
+  /// Writes the positions.
   template <class Choices>
   void operator()(Choices& choose, std::span<int> positions) const {
     auto& all = choose.positions();

@@ -76,11 +76,14 @@ private:
 /// Chooses at random.
 class random_choices : public detail::choices_base {
 public:
+  /// Chooses for a process of these sizes.
   explicit random_choices(const process_sizes& sizes) : choices_base(sizes) {}
 
   /// Takes the numbers from here on from this generator.
   void use(const counter_generator& generator) noexcept { generator_ = generator; }
 
+  /// \{
+  /// As `chooser` says.
   int token(int, const pool& from) { return from[among(from.size())]; }
   int position(int, const pool& from) { return from[among(from.size())]; }
   int token(int, int certain) noexcept { return certain; }
@@ -92,6 +95,7 @@ public:
     return place;
   }
   bool chance(double p) { return uniform_real(generator_) < p; }
+  /// \}
 
 private:
   counter_generator generator_{0};

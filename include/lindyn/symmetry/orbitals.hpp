@@ -4,15 +4,17 @@
 /// \file
 /// Orbitals: the orbits of a permutation group on ordered pairs, and the basis of its commutant that they give.
 ///
-/// The 0/1 matrices S of the orbitals are a basis of the commutant, the matrices X with P X P' = X for every
-/// permutation matrix P of the group: P X P' = X says that X is constant along orbitals. A *block* is a (row orbit x
-/// column orbit) rectangle of r x c points; every orbital lies in one. The *centred* matrix of an orbital is S minus
-/// its mean on its block, S - pairs(S) / (r c) 1 1'.
+/// The 0/1 matrices S of the orbitals are a basis of the commutant, the matrices X with \f$P X P^\top = X\f$ for every
+/// permutation matrix P of the group, which says that X is constant along orbitals. A *block* is a (row orbit x column
+/// orbit) rectangle of r x c points; every orbital lies in one, with p pairs. The *centred* matrix of an orbital is S
+/// minus its mean on its block,
+/// \f[ S - \frac{p}{r c}\, \mathbf 1 \mathbf 1^\top . \f]
 ///
 /// Centred matrices are orthogonal to all vectors that the group leaves fixed (they are constant on orbits): the row
-/// sums of S agree within its row orbit, so (S - pairs / (r c) 1 1') 1 = (pairs / r - pairs / r) 1 = 0; columns alike.
-/// The orbitals of one block sum to 1 1', so their centred matrices sum to 0 and satisfy no other relation: leaving one
-/// orbital out per block, the *remainder*, makes the others, the *selected* ones, a basis of the centred commutant.
+/// sums of S agree within its row orbit, so that the centred ones are \f$p / r - (p / r c)\, c = 0\f$; columns alike.
+/// The orbitals of one block sum to \f$\mathbf 1 \mathbf 1^\top\f$, so their centred matrices sum to 0 and satisfy no
+/// other relation: leaving one orbital out per block, the *remainder*, makes the others, the *selected* ones, a basis of
+/// the centred commutant.
 
 #include <algorithm>
 #include <concepts>

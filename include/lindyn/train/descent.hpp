@@ -28,11 +28,11 @@ namespace lindyn::train {
 
 /// Options of `descend` and `run`.
 struct descent_options {
-  index steps = 10'000;
-  double learning_rate = 0.1;
-  index batch = 512;       ///< sequences a step, drawn from the law; 0: all of them, the exact population gradient
-  std::uint64_t seed = 1;  ///< of the minibatches (and of the weights, where `run` draws them)
-  task::loss loss = task::loss::cross_entropy;
+  index steps = 10'000;        ///< updates of the weights
+  double learning_rate = 0.1;  ///< of every step
+  index batch = 512;           ///< sequences a step, drawn from the law; 0: all of them, the exact population gradient
+  std::uint64_t seed = 1;      ///< of the minibatches (and of the weights, where `run` draws them)
+  task::loss loss = task::loss::cross_entropy;             ///< how answers are scored
   model::embedding embedding = model::embedding::one_hot;  ///< `centred` needs the law's structure, see `descend`
   int threads = 1;                                         ///< results don't depend on it
   double scale = 0.1;                                      ///< `run`: standard deviation of the weights at the start
@@ -44,9 +44,9 @@ struct descent_options {
 /// last state, no batch is drawn and the loss is that of the step before, unless the batch is the whole population.
 template <class Scalar>
 struct descent_point {
-  index step = 0;
-  double loss = 0;
-  std::span<const Scalar> weights;
+  index step = 0;                   ///< steps behind
+  double loss = 0;                  ///< of the step's batch
+  std::span<const Scalar> weights;  ///< which live until the observer returns
 };
 
 /// Leaves weights and gradients as they are.
@@ -149,10 +149,10 @@ double descend(const Net& net, const Law& law, std::span<typename Net::scalar> w
 /// What `run` returns.
 template <class Scalar>
 struct run_result {
-  model::attention_shape shape;
-  std::vector<Scalar> weights;  ///< laid out by model::attention_parameters(shape)
-  std::vector<double> losses;   ///< before each step, of its batch
-  double seconds = 0;
+  model::attention_shape shape;  ///< of the network
+  std::vector<Scalar> weights;   ///< laid out by model::attention_parameters(shape)
+  std::vector<double> losses;    ///< before each step, of its batch
+  double seconds = 0;            ///< that the steps took
 };
 
 /// Trains a network from normal random weights of standard deviation options.scale:
