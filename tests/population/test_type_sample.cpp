@@ -233,7 +233,7 @@ struct asking {
 TEST_CASE("laws that can't be stratified this way are refused") {
   const auto refused = [](const asking& law) { return complaint([&] { return sample_types(law, 20, 1).contexts(); }); };
   CHECK(refused({}) == "");
-  CHECK(refused({.second = 0.4}).starts_with("law = a process that calls chance(p) with different p is not allowed"));
+  CHECK(refused({.second = 0.4}) == "");
   CHECK(refused({.again = true}).starts_with("law = a process whose choices differ between draws is not allowed"));
   CHECK(refused({.longer = true}).starts_with("law = a process whose choices differ between draws is not allowed"));
   CHECK(refused({.first = 1.5, .second = 1.5}).starts_with("p of chance(p) = 1.5 is not allowed"));

@@ -16,7 +16,7 @@
 
 namespace lindyn::population {
 
-/// Contexts in which the number of chances that came true lies in [fewest, most].
+/// Contexts in which the number of stratified chances that came true lies in [fewest, most].
 struct stratum {
   int fewest = 0;      ///< chances that came true
   int most = 0;        ///< likewise
@@ -71,50 +71,80 @@ struct estimate {
 
 namespace detail {
 
-/// What a process asked of its choices beside tokens and positions.
+/// What a process asked of its choices.
 struct questions {
-  int chances = 0;         // calls of chance(p)
-  double probability = 1;  // p
-  int amongs = 0;          // calls of among(count)
-  int queries = 1;         // count of the last of these
-  friend bool operator==(const questions&, const questions&) noexcept = default;
+  double probability = 1;  // the first p of chance(p) that is neither 0 nor 1; without any, the first
+  int chances = 0;         // calls with this p
+  int query = 0;           // which among(count) is the last choice of all, 1 being the first; 0: none is
+  int queries = 1;         // its count
 };
 
 [[noreturn]] inline void refuse(const std::string& what) {
-  throw argument_error("law", "a process " + what,
-                       "one that calls chance(p) with the same p and equally often in each draw, and among(count) "
-                       "equally often and last with the same count, for a stratified sample");
+  throw argument_error(
+      "law", "a process " + what,
+      "one whose first chances, as many as it asks for if all come true, have the same p in each draw, "
+      "and whose last choice is an among(count) of the same count and place in each draw, or in none, "
+      "for a stratified sample");
 }
 
-/// Chooses at random, except for the chances and the last `among` once it is told of them; notes what is asked.
+/// Chooses at random, except for the first chances of one p and the query once it is told of them; notes what is asked.
 class told_choices : public random_choices {
 public:
   using random_choices::random_choices;
 
-  /// Begins a run: the i-th chance comes true iff `outcomes[i]`, the last of `expected.amongs` becomes `query`.
+  /// Begins a run that shows what the process asks: all chances come true that may.
+  void begin() { begin(nullptr, {}, 0); }
+  /// Begins a run: the i-th chance of the expected p comes true iff `outcomes[i]`, the expected query becomes `query`.
   void begin(const questions& expected, std::span<const char> outcomes, int query) {
-    expected_ = &expected;
-    outcomes_ = outcomes;
-    query_ = query;
-    asked_ = {};
+    begin(&expected, outcomes, query);
   }
+  int token(int place, const pool& from) { return no_query(), random_choices::token(place, from); }
+  int position(int place, const pool& from) { return no_query(), random_choices::position(place, from); }
+  int token(int place, int certain) noexcept { return random_choices::token(place, certain); }
+  int position(int place, int certain) noexcept { return random_choices::position(place, certain); }
+  int weighted(std::span<const int> weights) { return no_query(), random_choices::weighted(weights); }
   bool chance(double p) {
-    if (asked_.chances > 0 && p != asked_.probability) refuse("that calls chance(p) with different p");
-    asked_.probability = p;
-    const auto place = static_cast<std::size_t>(asked_.chances++);
-    return place < outcomes_.size() ? outcomes_[place] != 0 : random_choices::chance(p);
+    no_query();
+    if (expected_ == nullptr) {
+      const auto certain = [](double probability) { return probability == 0 || probability == 1; };
+      if (asked_.chances == 0 || (certain(asked_.probability) && !certain(p))) asked_ = {.probability = p};
+      asked_.chances += p == asked_.probability;
+      return p > 0;
+    }
+    const auto place = static_cast<std::size_t>(asked_.chances);
+    if (p != expected_->probability || place >= outcomes_.size()) return random_choices::chance(p);
+    ++asked_.chances;
+    return outcomes_[place] != 0;
   }
   int among(int count) {
+    asked_.query = ++amongs_;
     asked_.queries = count;
-    const bool last = ++asked_.amongs == expected_->amongs;
-    return last && count == expected_->queries ? query_ : random_choices::among(count);
+    const bool told = expected_ != nullptr && amongs_ == expected_->query && count == expected_->queries;
+    return told ? query_ : random_choices::among(count);
   }
   [[nodiscard]] const questions& asked() const noexcept { return asked_; }
+  /// Whether the run asked for all that it was told of.
+  [[nodiscard]] bool as_expected() const noexcept {
+    return asked_.chances == expected_->chances && asked_.query == expected_->query &&
+           asked_.queries == expected_->queries;
+  }
 
 private:
+  void begin(const questions* expected, std::span<const char> outcomes, int query) {
+    expected_ = expected;
+    outcomes_ = outcomes;
+    query_ = query;
+    amongs_ = 0;
+    asked_ = {};
+  }
+  void no_query() noexcept {
+    asked_.query = 0;
+    asked_.queries = 1;
+  }
+
   const questions* expected_ = nullptr;
   std::span<const char> outcomes_;
-  int query_ = 0;
+  int query_ = 0, amongs_ = 0;
   questions asked_;
 };
 
@@ -162,10 +192,16 @@ private:
 
 /// Draws contexts of a law, stratified by how many of its chances come true. For stored_association_tokens these are
 /// the stored labels: their number among N is binomial with probability 1 - within_class. Within a stratum which
-/// chances come true is uniform, and all else is drawn by the process, but for the last `among`, the query, which takes
-/// all of its values in turn. A law without chances has one stratum.
-/// \param draw      a process that calls chance(p) with one p and equally often in every draw, and `among` likewise;
-///                  this is checked in every draw: argument_error
+/// chances come true is uniform, and all else is drawn by the process, but for the query, which takes all of its values
+/// in turn. A law without chances has one stratum.
+///
+/// Of a law with several probabilities the chances of the first p that is neither 0 nor 1 are stratified, others are
+/// drawn at random: with rare tokens (0 < rare < 1) the strata are the numbers of rare pairs, whatever labels are
+/// stored. If the number of these chances depends on how others come out, it is the first that are stratified, as many
+/// as there are when all chances come true. The query is the last choice of all, if that is an among(count); the
+/// contexts of a law that ends with another choice (burstiness > 1) are sequences.
+/// \param draw      a process; argument_error if in any draw it asks for fewer of these chances than when all come true,
+///                  or for another last among(count)
 /// \param contexts  number of contexts, at least 2: argument_error
 /// \param seed      the sample is a function of the three arguments alone
 template <process Process>
@@ -174,8 +210,7 @@ template <process Process>
   const process_sizes sizes = draw.sizes();
   std::vector<int> tokens(static_cast<std::size_t>(sizes.length)), positions(tokens.size());
   detail::told_choices choose(sizes);
-  const detail::questions nothing;  // a first draw only shows what the process asks
-  choose.begin(nothing, {}, 0);
+  choose.begin();  // a first draw only shows what the process asks
   (void)draw(choose, std::span(tokens), std::span(positions));
   const detail::questions expected = choose.asked();
   require_probability("p of chance(p)", expected.probability);
@@ -203,7 +238,7 @@ template <process Process>
         choose.use(generator);
         choose.begin(expected, outcomes, query);
         const int answer = draw(choose, std::span(tokens), std::span(positions));
-        if (!(choose.asked() == expected)) detail::refuse("whose choices differ between draws");
+        if (!choose.as_expected()) detail::refuse("whose choices differ between draws");
         result.sequences.append({tokens, positions, answer, weight});
       }
       result.stratum_of.push_back(static_cast<int>(s));
