@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,20 @@ std::vector<std::string> broken_order(const std::vector<house::source_file>& hea
   return sentences;
 }
 
+/// What the page of a room says of its floor and of the rooms it includes, in the order of the floors.
+std::string place_in_house(std::string_view room, const std::vector<house::source_file>& headers) {
+  std::set<std::string> included;
+  for (const auto& header : headers)
+    if (room_of(header.path) == room)
+      for (const std::string& include : house::includes(header))
+        if (include.starts_with("<lindyn/")) included.insert(room_of(include));
+  std::string names;
+  for (const auto& floor : floors)
+    for (const std::string& other : floor)
+      if (other != room && included.contains(other)) names += (names.empty() ? "`" : ", `") + other + "`";
+  return "Floor " + std::to_string(floor_of(room)) + ": includes " + (names.empty() ? "no other room" : names) + ".";
+}
+
 }  // namespace
 
 TEST_CASE("rooms include only rooms below their own") {
@@ -60,6 +75,21 @@ TEST_CASE("rooms include only rooms below their own") {
   CHECK(headers.size() > 5);
   const auto sentences = broken_order(headers);
   CHECK_MESSAGE(sentences.empty(), house::listed(sentences));
+}
+
+TEST_CASE("the page of each room says on which floor it stands and what it includes") {
+  const auto headers = house::headers();
+  const auto files = house::source_tree(LINDYN_SOURCE_DIR);
+  std::set<std::string> rooms;
+  for (const auto& header : headers) rooms.insert(room_of(header.path));
+  rooms.erase("");
+  for (const std::string& room : rooms) {
+    CAPTURE(room);
+    const auto page = std::ranges::find(files, "include/lindyn/" + room + "/README.md", &house::source_file::path);
+    REQUIRE(page != files.end());
+    const std::string sentence = place_in_house(room, headers);
+    CHECK_MESSAGE(std::ranges::find(page->lines, sentence) != page->lines.end(), "it should have the line: ", sentence);
+  }
 }
 
 TEST_CASE("the test of the rooms' order sees what it is there to see") {
@@ -76,4 +106,13 @@ TEST_CASE("the test of the rooms' order sees what it is there to see") {
   CHECK_FALSE(refused("lindyn/task/batch.hpp", "#include <lindyn/core/errors.hpp>"));
   CHECK_FALSE(refused("lindyn/task/batch.hpp", "#include <lindyn/version.hpp>"));
   CHECK_FALSE(refused("lindyn/task/batch.hpp", "#include <vector>"));
+}
+
+TEST_CASE("the test of the rooms' pages sees what it is there to see") {
+  const house::source_file plain = {"lindyn/core/a.hpp", {"#include <vector>"}};
+  const house::source_file trainer = {
+      "lindyn/train/b.hpp",
+      {"#include <lindyn/model/c.hpp>", "#include <lindyn/core/a.hpp>", "#include <lindyn/train/d.hpp>"}};
+  CHECK(place_in_house("core", {plain, trainer}) == "Floor 0: includes no other room.");
+  CHECK(place_in_house("train", {plain, trainer}) == "Floor 4: includes `core`, `model`.");
 }

@@ -34,6 +34,30 @@ bool leaves_checkout(const source_file& file) {
   return contains(file, std::string("..") + "/shared") || contains(file, std::string("/work") + "/");
 }
 
+/// One sentence for each room without a README.md that the table of rooms links to, and for each header that its room's
+/// doesn't name as ROOM/NAME.hpp.
+std::vector<std::string> unnamed(const std::vector<source_file>& files) {
+  const std::string library = "include/lindyn/";
+  const source_file none;
+  const auto find = [&](const std::string& path) -> const source_file& {
+    const auto found = std::ranges::find(files, path, &source_file::path);
+    return found == files.end() ? none : *found;
+  };
+  std::vector<std::string> sentences;
+  const auto tell = [&](const std::string& sentence) {
+    if (std::ranges::find(sentences, sentence) == sentences.end()) sentences.push_back(sentence);
+  };
+  for (const auto& header : files) {
+    if (!header.path.starts_with(library) || !header.path.ends_with(".hpp")) continue;
+    const std::string name = header.path.substr(library.size()), room = name.substr(0, name.find('/'));
+    if (room == name) continue;
+    const std::string page = library + room + "/README.md";
+    if (!contains(find("README.md"), "](" + page + ")")) tell("README.md doesn't link to " + page);
+    if (!contains(find(page), "`" + name + "`")) tell(page + " doesn't name " + name);
+  }
+  return sentences;
+}
+
 std::vector<source_file> checkout() { return house::source_tree(LINDYN_SOURCE_DIR); }
 
 }  // namespace
@@ -66,10 +90,22 @@ TEST_CASE("the licence and the version are the same wherever they stand") {
   }
 }
 
+TEST_CASE("every room has a page that names its headers and stands in the README's table") {
+  const auto sentences = unnamed(checkout());
+  CHECK_MESSAGE(sentences.empty(), house::listed(sentences));
+}
+
 TEST_CASE("the tests of the texts see what they are there to see") {
   CHECK_FALSE(names_licence({"a.cpp", {"int main() {}"}}));
   CHECK_FALSE(names_licence({"a.cpp", {}}));
   CHECK(names_licence({"run", {"#!/usr/bin/env bash", "# SPDX-License-Identifier: MIT"}}));
   CHECK(leaves_checkout({"a.md", {std::string("see ..") + "/shared/notes"}}));
   CHECK_FALSE(leaves_checkout({"a.md", {"framework"}}));
+  const source_file header = {"include/lindyn/core/errors.hpp", {}}, umbrella = {"include/lindyn/lindyn.hpp", {}};
+  const source_file page = {"include/lindyn/core/README.md", {"| `core/errors.hpp` | errors |"}};
+  const source_file front = {"README.md", {"| 0 | [`core/`](include/lindyn/core/README.md) | errors |"}};
+  CHECK(unnamed({header, umbrella, page, front}).empty());
+  CHECK(unnamed({header, page}).size() == 1);
+  CHECK(unnamed({header, front}).size() == 1);
+  CHECK(unnamed({{"include/lindyn/core/random.hpp", {}}, page, front}).size() == 1);
 }
