@@ -4,6 +4,35 @@
 /// \file
 /// Everything that needs only Eigen and the standard library: the headers of the target lindyn::lindyn.
 
+/// \namespace lindyn
+/// What every room stands on, and the marks of tasks.
+/// \namespace lindyn::io
+/// Files: complete or absent, and checked when read.
+/// \namespace lindyn::integrate
+/// Flows dx/dt = f(x, t).
+/// \namespace lindyn::task
+/// What is asked of a network.
+/// \namespace lindyn::symmetry
+/// Permutation groups and what they leave alone.
+/// \namespace lindyn::optimizer
+/// Rules that move numbers against a gradient.
+/// \namespace lindyn::population
+/// How sequences are drawn.
+/// \namespace lindyn::positions
+/// How positions are drawn, as types.
+/// \namespace lindyn::model
+/// Networks.
+/// \namespace lindyn::manifold
+/// The invariant manifold and its coordinates.
+/// \namespace lindyn::train
+/// Full networks in training.
+/// \namespace lindyn::reduced
+/// The dynamics on the manifold alone.
+/// \namespace lindyn::circuit
+/// Circuits as small systems of their own.
+/// \namespace lindyn::compare
+/// Theory and network side by side.
+
 #include <lindyn/circuit/exact_induction_head.hpp>
 #include <lindyn/circuit/induction_circuit.hpp>
 #include <lindyn/circuit/induction_head.hpp>

@@ -34,8 +34,8 @@ bool leaves_checkout(const source_file& file) {
   return contains(file, std::string("..") + "/shared") || contains(file, std::string("/work") + "/");
 }
 
-/// One sentence for each room without a README.md that the table of rooms links to, and for each header that its room's
-/// doesn't name as ROOM/NAME.hpp.
+/// One sentence for each room whose namespace lindyn.hpp doesn't describe, or without a README.md that the table of
+/// rooms links to, and for each header that its room's doesn't name as ROOM/NAME.hpp.
 std::vector<std::string> unnamed(const std::vector<source_file>& files) {
   const std::string library = "include/lindyn/";
   const source_file none;
@@ -52,6 +52,10 @@ std::vector<std::string> unnamed(const std::vector<source_file>& files) {
     const std::string name = header.path.substr(library.size()), room = name.substr(0, name.find('/'));
     if (room == name) continue;
     const std::string page = library + room + "/README.md";
+    const std::string space = room == "core" ? "lindyn" : "lindyn::" + room;
+    const auto& described = find(library + "lindyn.hpp").lines;
+    if (std::ranges::find(described, "/// \\namespace " + space) == described.end())
+      tell("lindyn.hpp doesn't describe the namespace " + space);
     if (!contains(find("README.md"), "](" + page + ")")) tell("README.md doesn't link to " + page);
     if (!contains(find(page), "`" + name + "`")) tell(page + " doesn't name " + name);
   }
@@ -101,11 +105,14 @@ TEST_CASE("the tests of the texts see what they are there to see") {
   CHECK(names_licence({"run", {"#!/usr/bin/env bash", "# SPDX-License-Identifier: MIT"}}));
   CHECK(leaves_checkout({"a.md", {std::string("see ..") + "/shared/notes"}}));
   CHECK_FALSE(leaves_checkout({"a.md", {"framework"}}));
-  const source_file header = {"include/lindyn/core/errors.hpp", {}}, umbrella = {"include/lindyn/lindyn.hpp", {}};
+  const source_file header = {"include/lindyn/core/errors.hpp", {}};
+  const source_file umbrella = {"include/lindyn/lindyn.hpp", {"/// \\namespace lindyn"}};
   const source_file page = {"include/lindyn/core/README.md", {"| `core/errors.hpp` | errors |"}};
   const source_file front = {"README.md", {"| 0 | [`core/`](include/lindyn/core/README.md) | errors |"}};
   CHECK(unnamed({header, umbrella, page, front}).empty());
-  CHECK(unnamed({header, page}).size() == 1);
-  CHECK(unnamed({header, front}).size() == 1);
-  CHECK(unnamed({{"include/lindyn/core/random.hpp", {}}, page, front}).size() == 1);
+  CHECK(unnamed({header, umbrella, page}).size() == 1);
+  CHECK(unnamed({header, umbrella, front}).size() == 1);
+  CHECK(unnamed({header, page, front}).size() == 1);
+  CHECK(unnamed({{"include/lindyn/core/random.hpp", {}}, umbrella, page, front}).size() == 1);
+  CHECK(unnamed({{"include/lindyn/io/csv.hpp", {}}, umbrella, page, front}).size() == 3);
 }

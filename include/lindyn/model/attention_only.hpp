@@ -45,8 +45,8 @@ private:
   std::vector<Scalar> partial_gradients_;
 };
 
-/// A transformer of attention layers alone, on the exactly orthogonal stream: from one-hot \f$x\f$ = [token | position]
-/// of every place, layers \f$l = 1 .. L\f$ with heads \f$h = 1 .. H\f$ compute
+/// A transformer of attention layers alone, on the exactly orthogonal stream. From one-hot \f$x\f$ = [token | position]
+/// of every place, layers \f$l = 1, \dots, L\f$ with heads \f$h = 1, \dots, H\f$ compute
 /// \f[
 ///   (A_h)_{ij} = \mathop{\mathrm{softmax}}_{j \le i}\; x_i^\top W_{lh}\, x_j , \qquad
 ///   x \leftarrow [\, x \mid A_1 x \mid \cdots \mid A_H x \,] , \qquad
