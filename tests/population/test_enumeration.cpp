@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -189,6 +190,40 @@ TEST_CASE("types need the structure of the law's own tokens and positions") {
   CHECK_THROWS_AS((void)enumerate_types(law, lindyn::symmetry::full_symmetric(6), right.positions),
                   lindyn::shape_error);
   CHECK_THROWS_AS((void)enumerate_types(law, right.tokens, lindyn::symmetry::cyclic(7)), lindyn::shape_error);
+}
+
+TEST_CASE("the types under any binary group are what merging gives, in one class or several") {
+  using namespace lindyn::symmetry;
+  const structure place = orbital_table(1, {});
+  const std::vector<structure> groups{direct_sum({{matching(4), "c"}, {full_symmetric(3), "r"}}), directed_matching(6),
+                                      wreath(cyclic(3), full_symmetric(3))};
+  for (const structure& tokens : groups) {
+    CAPTURE(tokens.size());
+    const auto drawn = law(recall_tokens({2, tokens.size(), 2}), one_place());
+    const auto expected = merged(enumerated(drawn), product(tokens, place));
+    const relational_types found = enumerate_types(drawn, tokens, place, 10'000);
+    CHECK(found.types.size() == static_cast<lindyn::index>(expected.size()));
+    double difference = 0;
+    for (const auto& [relations, weight] : merged(found.types, product(tokens, place))) {
+      REQUIRE(expected.count(relations) == 1);
+      difference = std::max(difference, std::abs(weight - expected.at(relations)));
+    }
+    CHECK(difference < 1e-15);
+  }
+}
+
+TEST_CASE("types are refused under groups whose relations may not tell them, with the argument named") {
+  const auto law = recall_in_slots({1, 4, 2}, 3);
+  const auto right = law.structure();
+  const auto generic = [](const lindyn::symmetry::structure& of) {
+    return lindyn::symmetry::orbital_table(of.size(), of.generators());
+  };
+  CHECK(lindyn::testing::complaint([&] {
+          (void)enumerate_types(law, generic(right.tokens), right.positions);
+        }).starts_with("tokens = a group that isn't known to be binary is not allowed"));
+  CHECK(lindyn::testing::complaint([&] {
+          (void)enumerate_types(law, right.tokens, generic(right.positions));
+        }).starts_with("positions = a group that isn't known to be binary is not allowed"));
 }
 
 /// A process whose paths meet: the answer is the sum of two throws.
