@@ -22,9 +22,10 @@ namespace lindyn::compare::detail {
 /// Gradients g_b = g + noise of B independent batches with off-manifold parts r_b.
 ///
 /// The noise leaves the manifold as batch^(-1/2) even where g doesn't, so that ||mean r_b||^2 is biased. The products
-/// <r_a, r_b> of different batches aren't: their mean U = (||sum r_b||^2 - sum ||r_b||^2) / (B (B-1)) estimates
-/// ||off-manifold part of g||^2, and may be negative. Its standard error is the jackknife's, over leaving out one
-/// batch (Efron and Stein 1981: it is biased upwards if at all). The on-manifold part of g has few dimensions; the
+/// <r_a, r_b> of different batches aren't: their mean
+/// \f[ U = \frac{\lVert \sum_b r_b \rVert^2 - \sum_b \lVert r_b \rVert^2}{B (B - 1)} \f]
+/// estimates ||off-manifold part of g||^2, and may be negative. Its standard error is the jackknife's, over leaving out
+/// one batch (Efron and Stein 1981: it is biased upwards if at all). The on-manifold part of g has few dimensions; the
 /// norm of the batches' mean serves for it.
 class batch_gradients {
 public:

@@ -28,7 +28,8 @@ struct flow_point {
 
 /// How to integrate, where to stop and what to tell.
 struct flow_options {
-  /// Largest error of one step in each coordinate: absolute_tolerance + tolerance x (|x| + step x |dx/dt|).
+  /// Largest error of one step of size h, for each coordinate with a the absolute tolerance:
+  /// \f$a + \text{tolerance} \, (|x| + h |\dot x|)\f$.
   double tolerance = 1e-6;
   std::optional<double> absolute_tolerance = {};                  ///< as `tolerance` if absent
   double initial_step = 0;                                        ///< 0: chosen from f, which costs one evaluation

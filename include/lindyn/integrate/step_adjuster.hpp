@@ -10,7 +10,9 @@
 namespace lindyn::integrate {
 
 /// The proportional-integral control of Hairer's code DOPRI5, in place of Odeint's adjuster without memory: a fifth
-/// fewer evaluations where the dynamics steepens, as most steps are then accepted.
+/// fewer evaluations where the dynamics steepens, as most steps are then accepted. Behind an accepted step of size h
+/// and error e, in units of what is allowed, the next one has the size
+/// \f[ 0.9 \, h \, e^{-(0.2 - 0.75 \cdot 0.04)} \, e_\mathrm{last}^{0.04} . \f]
 /// Source: Hairer, Wanner, "Solving Ordinary Differential Equations II", 2nd edition, section IV.2.
 class step_adjuster {
 public:

@@ -68,8 +68,10 @@ template <orbital_structure Structure>
 
 }  // namespace detail
 
-/// The Reynolds average of an n x n matrix X, the mean of P X P' over the group: each entry becomes the mean of X over
-/// its orbital, since the group is transitive on every orbital. Throws shape_error unless X is n x n.
+/// The Reynolds average of an n x n matrix X over the group,
+/// \f[ \frac{1}{|G|} \sum_{P \in G} P X P^\top : \f]
+/// each entry becomes the mean of X over its orbital, since the group is transitive on every orbital. Throws shape_error
+/// unless X is n x n.
 template <class Derived, orbital_structure Structure>
 [[nodiscard]] Eigen::MatrixXd reynolds(const Eigen::MatrixBase<Derived>& matrix, const Structure& group) {
   return detail::spread(detail::orbital_means(matrix.template cast<double>(), group), group);
@@ -128,11 +130,15 @@ template <orbital_structure Structure>
 }
 
 /// Coordinates c of an n x n matrix X in the centred selected orbitals: sum_s c_s S_s is the orthogonal projection of X
-/// on the centred commutant, that is G c = (<S_s, X>)_s with Gram matrix G.
+/// on the centred commutant, that is \f$\sum_t G_{st} c_t = \langle S_s, X \rangle\f$ with Gram matrix G.
 ///
-/// No system has to be solved: in a block of area rc, G = diag(p) - p p' / rc with the pair counts p, whose inverse is
-/// diag(1/p) + 1 1' / p0 with p0 = rc - sum p (Sherman-Morrison), so that
-///     c_s = mean of X over the orbital s - mean of X over the remainder of its block.
+/// No system has to be solved: in a block of r x c points,
+/// \f[
+///   G = \mathrm{diag}(p) - \frac{p\, p^\top}{r c} , \qquad
+///   G^{-1} = \mathrm{diag}(p)^{-1} + \frac{\mathbf 1 \mathbf 1^\top}{p_0} , \qquad p_0 = r c - \sum_s p_s ,
+/// \f]
+/// with the pair counts p (Sherman-Morrison), so that c_s is the mean of X over the orbital s, less the mean of X over
+/// the remainder of its block.
 /// Throws shape_error unless X is n x n.
 template <class Derived, orbital_structure Structure>
 [[nodiscard]] Eigen::VectorXd centred_coordinates(const Eigen::MatrixBase<Derived>& matrix, const Structure& group) {

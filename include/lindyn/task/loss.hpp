@@ -8,8 +8,8 @@ namespace lindyn::task {
 
 /// The loss of one sequence with logits z over the V tokens and answer y.
 enum class loss {
-  cross_entropy,  ///< ln sum_v exp(z_v) - z_y, in nats
-  squared_error,  ///< 1/2 sum_v (z_v - [v = y])^2
+  cross_entropy,  ///< \f$\ln \sum_v e^{z_v} - z_y\f$, in nats
+  squared_error,  ///< \f$\tfrac12 \sum_v (z_v - \delta_{vy})^2\f$
 };
 
 }  // namespace lindyn::task
