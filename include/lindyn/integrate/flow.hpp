@@ -272,8 +272,9 @@ private:
 
 }  // namespace detail
 
-/// Integrates \f$\dot x = f(x, t)\f$ from x = `start` at t = `from` to t = `until`, or to the event that options.stop_at
-/// asks for, whichever is first. An event already met at the start is found there. `until` may be infinite with stop_at.
+/// Integrates \f$\dot x = f(x, t)\f$ from x = `start` at t = `from` to t = `until`, or to the event that
+/// options.stop_at asks for, whichever is first. An event already met at the start is found there. `until` may be
+/// infinite with stop_at.
 ///
 /// \throws argument_error, or one derived from it, for options that make no sense, `until` before `from`, a start that
 ///         is empty or not finite

@@ -70,8 +70,8 @@ template <orbital_structure Structure>
 
 /// The Reynolds average of an n x n matrix X over the group,
 /// \f[ \frac{1}{|G|} \sum_{P \in G} P X P^\top : \f]
-/// each entry becomes the mean of X over its orbital, since the group is transitive on every orbital. Throws shape_error
-/// unless X is n x n.
+/// each entry becomes the mean of X over its orbital, since the group is transitive on every orbital. Throws
+/// shape_error unless X is n x n.
 template <class Derived, orbital_structure Structure>
 [[nodiscard]] Eigen::MatrixXd reynolds(const Eigen::MatrixBase<Derived>& matrix, const Structure& group) {
   return detail::spread(detail::orbital_means(matrix.template cast<double>(), group), group);
