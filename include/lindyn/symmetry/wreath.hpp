@@ -21,10 +21,10 @@ namespace lindyn::symmetry {
 ///
 /// Two points of one slot keep the inner orbital of their phases and the outer orbit of their slot. The phases of two
 /// different slots move independently, and the inner group is transitive, so that nothing but the outer orbital of the
-/// slots is kept. Orbits are those of the slots. The remainder of a block is the outer's own (of an outer orbit of one slot,
-/// where all pairs are in one slot: the inner remainder). Selected, in this
-/// order: for every outer orbit, the inner's selected orbitals and, unless it is the remainder, the inner remainder,
-/// both in one slot; then the outer's selected orbitals between different slots.
+/// slots is kept. Orbits are those of the slots. The remainder of a block is the outer's own (of an outer orbit of one
+/// slot, where all pairs are in one slot: the inner remainder). Selected, in this order: for every outer orbit, the
+/// inner's selected orbitals and, unless it is the remainder, the inner remainder, both in one slot; then the outer's
+/// selected orbitals between different slots.
 ///
 /// Names: an inner orbital keeps its name (followed by the outer orbit's number, "I.0", "I.1", .., if there are
 /// several); the inner remainder is "R"; "s", for slots, follows the names of outer orbitals. A prime follows a name
@@ -51,7 +51,8 @@ public:
     for (int slot = 0; slot < slots_; ++slot)
       diagonal[static_cast<std::size_t>(outer_.orbit(slot))] = outer_.orbital(slot, slot);
 
-    double rest = static_cast<double>(phases_) * phases_;  // pairs of the inner remainder
+    const double area = static_cast<double>(phases_) * phases_;
+    double rest = area;  // pairs of the inner remainder
     for (int s = 0; s < inner_.orbital_count(); ++s) rest -= inner_.pairs(s);
     std::set<std::string> taken;
     const auto select = [&](std::pair<int, int> block, double pairs, std::string name) {
@@ -69,7 +70,6 @@ public:
       const bool several = diagonal[static_cast<std::size_t>(orbit)] >= 0;
       remainder_.push_back(several ? in_one_slot(rest, "R") : -1);
     }
-    const double area = static_cast<double>(phases_) * phases_;
     for (int s = 0; s < outer_.orbital_count(); ++s) {
       const auto [row, column] = outer_.block(s);
       const bool equal = row == column && diagonal[static_cast<std::size_t>(row)] == s;
