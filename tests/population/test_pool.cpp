@@ -52,6 +52,24 @@ TEST_CASE("restoring undoes removals last first, so that the order of the member
   CHECK(from.capacity() == 9);
 }
 
+TEST_CASE("a pool may begin with a class of integers, to which it comes back") {
+  pool odd(9, {3, 8, 2});
+  CHECK(members(odd) == std::vector<int>{3, 5, 7});
+  CHECK(odd.capacity() == 9);
+  for (int candidate = 0; candidate < 9; ++candidate)
+    CHECK(odd.contains(candidate) == (candidate == 3 || candidate == 5 || candidate == 7));
+  odd.remove(4);  // was never in
+  odd.remove(3);
+  CHECK(odd.size() == 2);
+  odd.restore();
+  CHECK(members(odd) == std::vector<int>{3, 5, 7});
+  CHECK(members(pool(4, {0, 4})) == members(pool(4)));
+  CHECK_THROWS_AS(pool(4, {2, 5}), lindyn::argument_error);
+  CHECK_THROWS_AS(pool(4, {-1, 3}), lindyn::argument_error);
+  CHECK_THROWS_AS(pool(4, {2, 2}), lindyn::argument_error);
+  CHECK_THROWS_AS(pool(4, {0, 4, 0}), lindyn::argument_error);
+}
+
 TEST_CASE("a pool needs a member") {
   CHECK_THROWS_AS(pool(0), lindyn::argument_error);
   CHECK_THROWS_AS(pool(-4), lindyn::argument_error);

@@ -39,6 +39,21 @@ TEST_CASE("random choices are a function of the generator, whatever was removed 
   CHECK(choose.positions().size() == 4);
 }
 
+TEST_CASE("classes of tokens have pools of their own") {
+  random_choices choose({10, 4, 3});
+  auto& even = choose.tokens({0, 10, 2});
+  auto& last = choose.tokens({7, 10});
+  even.remove(8);
+  last.remove(9);
+  CHECK(even.size() == 4);
+  CHECK(last.size() == 2);
+  CHECK(last.contains(8));
+  CHECK(&choose.tokens({0, 10, 2}) == &even);
+  CHECK(even.size() == 5);  // nothing removed, as it was asked for again
+  CHECK(last.size() == 2);
+  CHECK(&choose.tokens({0, 10}) == &choose.tokens());
+}
+
 TEST_CASE("a choice without alternative is taken as it is") {
   random_choices choose({5, 5, 1});
   CHECK(choose.token(0, 4) == 4);

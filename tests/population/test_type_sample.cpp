@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <lindyn/population/law.hpp>
@@ -19,7 +20,7 @@ using lindyn::testing::complaint;
 using recall = task::associative_recall<block<2>>;
 using stored = task::associative_recall<block<2>, stored_association>;
 
-/// Labels that are the partners of their items, in blocks of two.
+/// Labels that are the partners of their items, in blocks of two of common tokens.
 int stored_labels(const task::sequence& sequence) {
   int result = 0;
   for (std::size_t place = 0; place + 1 < sequence.tokens.size(); place += 2)
@@ -28,23 +29,30 @@ int stored_labels(const task::sequence& sequence) {
 }
 
 /// Some quantity that is a function of the relations, and varies between and within strata: of the stored labels, of
-/// all pairs of partners, and of the query.
-double quantity(const task::sequence& sequence) {
-  int partners = 0;
-  for (const int one : sequence.tokens)
-    for (const int other : sequence.tokens) partners += (one ^ 1) == other;
-  const bool recalled = (sequence.tokens.back() ^ 1) == sequence.answer;
+/// all pairs of partners, of rare tokens, and of the query.
+double quantity(const task::sequence& sequence, const symmetry::structure& structure) {
+  const auto are_partners = [&](int one, int other) { return structure.orbital(one, other) == 1; };
+  int partners = 0, rare = 0, labels = 0;
+  for (const int one : sequence.tokens) {
+    rare += structure.orbit(one);
+    for (const int other : sequence.tokens) partners += are_partners(one, other);
+  }
+  for (std::size_t place = 0; place + 1 < sequence.tokens.size(); place += 2)
+    labels += are_partners(sequence.tokens[place], sequence.tokens[place + 1]);
+  const bool recalled = are_partners(sequence.tokens.back(), sequence.answer);
   const bool first = sequence.tokens[0] == sequence.tokens.back();
-  return std::sqrt(1.0 + partners) + (recalled ? 1 : 0.3) * std::exp(0.5 * stored_labels(sequence)) + (first ? 0.7 : 0);
+  return std::sqrt(1.0 + partners) + (recalled ? 1 : 0.3) * std::exp(0.5 * labels) + (first ? 0.7 : 0) + 0.2 * rare;
 }
 
-std::vector<double> context_means(const type_sample& sample) {
+template <class Law>
+std::vector<double> context_means(const type_sample& sample, const Law& law) {
+  const auto structure = law.structure();
   std::vector<double> result;
   for (index context = 0; context < sample.contexts(); ++context) {
     const task::batch_view batch = sample.context(context);
     double mean = 0;
     for (index place = 0; place < batch.count(); ++place)
-      mean += quantity(batch[place]) / static_cast<double>(batch.count());
+      mean += quantity(batch[place], structure.tokens) / static_cast<double>(batch.count());
     result.push_back(mean);
   }
   return result;
@@ -52,8 +60,9 @@ std::vector<double> context_means(const type_sample& sample) {
 
 template <class Law>
 double exact(const Law& law) {
+  const auto structure = law.structure();
   double result = 0;
-  for (const auto& type : enumerate_types(law).types) result += type.weight * quantity(type);
+  for (const auto& type : enumerate_types(law).types) result += type.weight * quantity(type, structure.tokens);
   return result;
 }
 
@@ -123,7 +132,7 @@ TEST_CASE("every label is stored equally often within a stratum") {
 TEST_CASE("the estimate is within five of its own errors of the exact average over types") {
   const auto compare = [](const auto& law, index contexts) {
     const type_sample sample = sample_types(law, contexts, 11);
-    const estimate found = estimate_mean(sample, context_means(sample));
+    const estimate found = estimate_mean(sample, context_means(sample, law));
     CHECK(found.standard_error > 0);
     CHECK(std::abs(found.mean - exact(law)) < 5 * found.standard_error);
     CHECK(found.standard_error < 0.02);
@@ -142,7 +151,7 @@ TEST_CASE("over many samples the estimate is unbiased and its standard error is 
     double mean = 0, square = 0, variance = 0;
     for (int seed = 0; seed < samples; ++seed) {
       const type_sample sample = sample_types(law, contexts, static_cast<std::uint64_t>(seed));
-      const estimate found = estimate_mean(sample, context_means(sample));
+      const estimate found = estimate_mean(sample, context_means(sample, law));
       mean += (found.mean - truth) / samples;
       square += (found.mean - truth) * (found.mean - truth) / samples;
       variance += found.standard_error * found.standard_error / samples;
@@ -213,6 +222,59 @@ TEST_CASE("certain labels, or none at all, leave one stratum") {
   CHECK(found.standard_error < 1e-14);
 }
 
+using rare_stored = task::associative_recall<block<2>, stored_association, rare_tokens>;
+
+TEST_CASE("of several probabilities the first that is neither 0 nor 1 makes the strata") {
+  // Rare pairs are decided first; how many labels may be stored depends on them, and is left to chance.
+  const recall_options options{.pairs = 3, .vocabulary = 16, .within_class = 0.4, .rare = 0.3, .rare_vocabulary = 6};
+  const auto fewest_and_most = [](recall_options changed, double share, double within_class) {
+    changed.rare = share;
+    changed.within_class = within_class;
+    const type_sample sample = sample_types(recall_law<rare_stored>{changed}, 400, 5);
+    index context = 0;
+    for (const stratum& part : sample.strata)
+      for (index i = 0; i < part.contexts; ++i, ++context) {
+        const auto tokens = sample.context(context)[0].tokens;
+        int rare_pairs = 0;
+        for (std::size_t item = 0; item < 6; item += 2) rare_pairs += tokens[item] >= 10;
+        const int counted = share == 0 ? stored_labels(sample.context(context)[0]) : rare_pairs;
+        CHECK(counted >= part.fewest);
+        CHECK(counted <= part.most);
+      }
+    return std::pair(sample.strata.front().fewest, sample.strata.back().most);
+  };
+  CHECK(fewest_and_most(options, 0.3, 0.4) == std::pair(0, 3));
+  CHECK(fewest_and_most(options, 0.5, 0.5) == std::pair(0, 3));  // labels' chances have the same p, and come later
+  CHECK(fewest_and_most(options, 0, 0.4) == std::pair(0, 3));
+  CHECK(fewest_and_most(options, 0.3, 0) == std::pair(0, 3));
+  CHECK(fewest_and_most(options, 1, 0.4) == std::pair(3, 3));
+
+  const type_sample sample = sample_types(recall_law<rare_stored>{options}, 400, 5);
+  REQUIRE(sample.strata.size() == 4);
+  const double weights[] = {0.343, 0.441, 0.189, 0.027};
+  for (std::size_t s = 0; s < 4; ++s) CHECK(std::abs(sample.strata[s].weight - weights[s]) < 1e-15);
+}
+
+TEST_CASE("with several probabilities the estimate is as good as its error says") {
+  const auto compare = [](const auto& law, index contexts, int queries) {
+    const type_sample sample = sample_types(law, contexts, 11);
+    CHECK(sample.queries == queries);
+    const estimate found = estimate_mean(sample, context_means(sample, law));
+    CHECK(found.standard_error > 0);
+    CHECK(std::abs(found.mean - exact(law)) < 5 * found.standard_error);
+    CHECK(found.standard_error < 0.03);
+  };
+  compare(
+      recall_law<rare_stored>{{.pairs = 2, .vocabulary = 12, .within_class = 0.4, .rare = 0.3, .rare_vocabulary = 4}},
+      3000, 2);
+  compare(
+      recall_law<rare_stored>{{.pairs = 2, .vocabulary = 12, .within_class = 0.5, .rare = 0.5, .rare_vocabulary = 4}},
+      3000, 2);
+  compare(recall_law<stored>{{.pairs = 2, .vocabulary = 10, .within_class = 0.3, .distractors = 1}}, 3000, 2);
+  // Which blocks hold the queried pair is chosen before the tokens: no choice is left for a query.
+  compare(recall_law<stored>{{.pairs = 3, .vocabulary = 10, .within_class = 0.3, .burstiness = 2}}, 4000, 1);
+}
+
 /// A process that asks what its options say, for tokens 0 .. 3 at one position.
 struct asking {
   double first = 0.5, second = 0.5;  // of two chances
@@ -234,6 +296,8 @@ TEST_CASE("laws that can't be stratified this way are refused") {
   const auto refused = [](const asking& law) { return complaint([&] { return sample_types(law, 20, 1).contexts(); }); };
   CHECK(refused({}) == "");
   CHECK(refused({.second = 0.4}) == "");
+  CHECK(sample_types(asking{.second = 0.4}, 20, 1).strata.back().most == 1);
+  CHECK(sample_types(asking{.first = 1, .second = 0.4}, 20, 1).strata.back().most == 1);
   CHECK(refused({.again = true}).starts_with("law = a process whose choices differ between draws is not allowed"));
   CHECK(refused({.longer = true}).starts_with("law = a process whose choices differ between draws is not allowed"));
   CHECK(refused({.first = 1.5, .second = 1.5}).starts_with("p of chance(p) = 1.5 is not allowed"));

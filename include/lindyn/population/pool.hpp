@@ -37,9 +37,7 @@ public:
   /// \param members  the members that the pool begins with, and comes back to; argument_error unless they are some of
   ///                 0 .. capacity - 1
   pool(int capacity, const integer_class& members)
-      : members_(checked(capacity)), place_(members_.size()), size_(members.size()) {
-    require(size_ >= 1 && members.first >= 0 && members.end <= capacity && members.step >= 1, "members.size()", size_,
-            "at least 1, of integers in [0, " + std::to_string(capacity) + ")");
+      : members_(checked(capacity)), place_(members_.size()), size_(checked(members, capacity)) {
     std::iota(members_.begin(), members_.end(), 0);
     std::stable_partition(members_.begin(), members_.end(), [&](int candidate) {
       return candidate >= members.first && candidate < members.end && (candidate - members.first) % members.step == 0;
@@ -74,6 +72,13 @@ private:
   static std::size_t checked(int capacity) {
     require(capacity >= 1, "capacity", capacity, "at least 1");
     return static_cast<std::size_t>(capacity);
+  }
+  static int checked(const integer_class& members, int capacity) {
+    require(members.step >= 1, "members.step", members.step, "at least 1");
+    require(members.first >= 0, "members.first", members.first, "at least 0");
+    require(members.end > members.first && members.end <= capacity, "members.end", members.end,
+            "above first = " + std::to_string(members.first) + " and at most " + std::to_string(capacity));
+    return members.size();
   }
   void exchange(int a, int b) noexcept {
     auto& first = members_[static_cast<std::size_t>(a)];
