@@ -141,6 +141,17 @@ TEST_CASE("tables that don't fit are refused") {
         }) == "vocabulary = 7 is not allowed: it must be at least 8, for 8 distinct tokens");
   CHECK(complaint([] { return conditional_retrieval_tokens({4, 16, 2}, 2); }).starts_with("block = 2"));
   CHECK(complaint([] { return conditional_retrieval_tokens({0, 16, 3}, 2); }).starts_with("pairs = 0"));
+  CHECK(complaint([] { return conditional_retrieval_tokens({4, 16, 3, 2}, 2); }).starts_with("burstiness = 2"));
+}
+
+TEST_CASE("the task of conditional retrieval has this law") {
+  using three_conditions = lindyn::task::conditional_retrieval<3>;
+  const recall_law<three_conditions> law{{.pairs = 6, .vocabulary = 11}};
+  static_assert(data_law<decltype(law)>);
+  CHECK(law.sizes().length == 20);
+  CHECK(law.sizes().positions == 24);
+  CHECK(law.tokens().keys() == 2);
+  CHECK(complaint([] { return recall_law<three_conditions>{{.pairs = 4}}; }).starts_with("pairs = 4"));
 }
 
 }  // namespace

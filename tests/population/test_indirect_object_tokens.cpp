@@ -61,6 +61,14 @@ TEST_CASE("couples of names that don't fit are refused") {
   CHECK(complaint([] { return indirect_object_tokens({1, 2}); }).starts_with("vocabulary = 2"));
   CHECK(complaint([] { return indirect_object_tokens({4, 16, 3}); }).starts_with("block = 3"));
   CHECK(complaint([] { return indirect_object_tokens({0, 16}); }).starts_with("pairs = 0"));
+  CHECK(complaint([] { return indirect_object_tokens({4, 16, 2, 1, 1}); }).starts_with("distractors = 1"));
+}
+
+TEST_CASE("the task of the indirect object has this law") {
+  const recall_law<lindyn::task::indirect_object> law{{.pairs = 2, .vocabulary = 6}};
+  static_assert(data_law<decltype(law)>);
+  CHECK(law.sizes().length == 5);
+  CHECK(enumerate_types(law).types.size() == 4);
 }
 
 }  // namespace

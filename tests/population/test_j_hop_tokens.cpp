@@ -100,6 +100,24 @@ TEST_CASE("chains that don't fit are refused") {
         }) == "vocabulary = 2 is not allowed: it must be at least 3, for 2 distinct tokens");
   CHECK(complaint([] { return j_hop_tokens({4, 16, 3}, 1); }) == "block = 3 is not allowed: it must be 2 for this law");
   CHECK(complaint([] { return j_hop_tokens({0, 16}, 1); }).starts_with("pairs = 0"));
+  CHECK(complaint([] {
+          return j_hop_tokens({4, 16, 2, 2}, 1);
+        }) == "burstiness = 2 is not allowed: it must be 1 for this law");
+  CHECK(complaint([] {
+          return j_hop_tokens({4, 16, 2, 1, 3}, 1);
+        }) == "distractors = 3 is not allowed: it must be 0 for this law");
+}
+
+TEST_CASE("the task of j hops has this law") {
+  using two_hops = lindyn::task::j_hop<2>;
+  const recall_law<two_hops, lindyn::positions::ring<9>> law{{.pairs = 3, .vocabulary = 6}};
+  static_assert(data_law<decltype(law)>);
+  CHECK(law.tokens().hops() == 2);
+  CHECK(law.sizes().length == 7);
+  CHECK(recall_law<two_hops>{{.pairs = 3, .vocabulary = 6}}.sizes().positions == 10);
+  CHECK(complaint([] { return recall_law<two_hops>{{.pairs = 1}}; }).starts_with("hops = 2"));
+  CHECK(complaint([] { return recall_law<two_hops>{{.rare = 0.5}}; }).starts_with("rare = 0.5"));
+  CHECK(complaint([] { return recall_law<two_hops>{{.burstiness = 2}}; }).starts_with("burstiness = 2"));
 }
 
 }  // namespace

@@ -75,6 +75,14 @@ TEST_CASE("permutations that don't fit are refused") {
   CHECK(complaint([] { return permutation_inversion_tokens({1, 2}); }).starts_with("vocabulary = 2"));
   CHECK(complaint([] { return permutation_inversion_tokens({4, 16, 3}); }).starts_with("block = 3"));
   CHECK(complaint([] { return permutation_inversion_tokens({0, 16}); }).starts_with("pairs = 0"));
+  CHECK(complaint([] { return permutation_inversion_tokens({4, 16, 2, 2}); }).starts_with("burstiness = 2"));
+}
+
+TEST_CASE("the task of permutation inversion has this law") {
+  const recall_law<lindyn::task::permutation_inversion> law{{.pairs = 3, .vocabulary = 6}};
+  static_assert(data_law<decltype(law)>);
+  CHECK(law.sizes().length == 7);
+  CHECK(enumerate_types(law).types.size() == 18);
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include <lindyn/core/errors.hpp>
+#include <lindyn/population/block_list.hpp>
 #include <lindyn/population/distinct_tokens.hpp>
-#include <lindyn/population/process.hpp>
-#include <lindyn/population/token_laws.hpp>
 #include <lindyn/symmetry/structure.hpp>
 
 namespace lindyn::population {

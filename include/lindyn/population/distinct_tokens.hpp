@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <string>
 
-#include <lindyn/population/process.hpp>
-#include <lindyn/population/token_laws.hpp>
+#include <lindyn/core/errors.hpp>
+#include <lindyn/population/block_list.hpp>
+#include <lindyn/population/pool.hpp>
 
 namespace lindyn::population::detail {
 
@@ -20,11 +21,13 @@ int draw_unused(Choices& choose, pool& unused, int place) {
   return token;
 }
 
-/// Throws argument_error unless the list has this number of tokens a block, and as many distinct tokens (at least 3, as
-/// a class of tokens needs them) in its vocabulary.
+/// Throws argument_error unless the list has this number of tokens a block, neither burstiness nor distractors, and as
+/// many distinct tokens (at least 3, as a class of tokens needs them) in its vocabulary.
 inline void require_distinct(const block_list& list, int block, int distinct) {
   require_block_list(list);
   require(list.block == block, "block", list.block, std::to_string(block) + " for this law");
+  require(list.burstiness == 1, "burstiness", list.burstiness, "1 for this law");
+  require(list.distractors == 0, "distractors", list.distractors, "0 for this law");
   const int least = std::max(3, distinct);
   require(list.vocabulary >= least, "vocabulary", list.vocabulary,
           "at least " + std::to_string(least) + ", for " + std::to_string(distinct) + " distinct tokens");

@@ -8,9 +8,9 @@
 #include <span>
 #include <string>
 
+#include <lindyn/core/errors.hpp>
+#include <lindyn/population/block_list.hpp>
 #include <lindyn/population/distinct_tokens.hpp>
-#include <lindyn/population/process.hpp>
-#include <lindyn/population/token_laws.hpp>
 #include <lindyn/symmetry/structure.hpp>
 
 namespace lindyn::population {

@@ -8,12 +8,20 @@
 #include <type_traits>
 #include <utility>
 
+#include <lindyn/population/conditional_retrieval_tokens.hpp>
 #include <lindyn/population/enumeration.hpp>
+#include <lindyn/population/indirect_object_tokens.hpp>
+#include <lindyn/population/j_hop_tokens.hpp>
+#include <lindyn/population/permutation_inversion_tokens.hpp>
 #include <lindyn/population/position_laws.hpp>
 #include <lindyn/population/process.hpp>
 #include <lindyn/population/token_laws.hpp>
 #include <lindyn/symmetry/joint.hpp>
 #include <lindyn/task/associative_recall.hpp>
+#include <lindyn/task/conditional_retrieval.hpp>
+#include <lindyn/task/indirect_object.hpp>
+#include <lindyn/task/j_hop.hpp>
+#include <lindyn/task/permutation_inversion.hpp>
 
 namespace lindyn::population {
 
@@ -74,6 +82,23 @@ struct recall_options {
   int distractors = 0;        ///< D, further blocks that are never asked for
 };
 
+namespace detail {
+
+inline void require_no_rare_tokens(const recall_options& options) {
+  require(options.rare == 0, "rare", options.rare, "0, as the task has no rare_tokens");
+  require(options.rare_vocabulary == 0, "rare_vocabulary", options.rare_vocabulary,
+          "0, as the task has no rare_tokens");
+}
+
+/// The block list of a task without features.
+template <class Task>
+[[nodiscard]] block_list featureless(const recall_options& options) {
+  require_no_rare_tokens(options);
+  return {options.pairs, options.vocabulary, Task::block, options.burstiness, options.distractors};
+}
+
+}  // namespace detail
+
 /// The token law of a task: `task_tokens<Task>::law(options)` makes it, throwing argument_error for options that leave
 /// nothing to draw. Specialise it for a block-list task of your own, and recall_law is its law.
 template <class Task>
@@ -87,19 +112,53 @@ struct task_tokens<task::associative_recall<Block, Features...>> {
     using recall = task::associative_recall<Block, Features...>;
     const block_list list{options.pairs, options.vocabulary, recall::block, options.burstiness, options.distractors};
     const rare_class rare{options.rare, options.rare_vocabulary};
-    if constexpr (recall::rare) {
+    if constexpr (recall::rare)
       require(rare.rare_vocabulary >= 3, "rare_vocabulary", rare.rare_vocabulary,
               "at least 3, as the task has rare_tokens");
-    } else {
-      require(rare.rare == 0, "rare", rare.rare, "0, as the task has no rare_tokens");
-      require(rare.rare_vocabulary == 0, "rare_vocabulary", rare.rare_vocabulary, "0, as the task has no rare_tokens");
-    }
+    else
+      detail::require_no_rare_tokens(options);
     if constexpr (recall::stored)
       return stored_association_tokens(list, options.within_class, rare);
     else if constexpr (recall::directed)
       return directed_association_tokens(list, options.within_class, rare);
     else
       return recall_tokens(list, rare);
+  }
+};
+
+/// Recall along a chain of blocks.
+template <int Hops>
+struct task_tokens<task::j_hop<Hops>> {
+  /// j_hop_tokens of j hops.
+  [[nodiscard]] static j_hop_tokens law(const recall_options& options) {
+    return {detail::featureless<task::j_hop<Hops>>(options), Hops};
+  }
+};
+
+/// The other one of two names.
+template <>
+struct task_tokens<task::indirect_object> {
+  /// indirect_object_tokens.
+  [[nodiscard]] static indirect_object_tokens law(const recall_options& options) {
+    return indirect_object_tokens(detail::featureless<task::indirect_object>(options));
+  }
+};
+
+/// A label found by a condition and a key.
+template <int Conditions>
+struct task_tokens<task::conditional_retrieval<Conditions>> {
+  /// conditional_retrieval_tokens of m conditions and pairs / m keys.
+  [[nodiscard]] static conditional_retrieval_tokens law(const recall_options& options) {
+    return {detail::featureless<task::conditional_retrieval<Conditions>>(options), Conditions};
+  }
+};
+
+/// What a permutation carries to a token.
+template <>
+struct task_tokens<task::permutation_inversion> {
+  /// permutation_inversion_tokens.
+  [[nodiscard]] static permutation_inversion_tokens law(const recall_options& options) {
+    return permutation_inversion_tokens(detail::featureless<task::permutation_inversion>(options));
   }
 };
 
