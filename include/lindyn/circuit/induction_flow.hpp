@@ -50,7 +50,7 @@ struct induction_flow_options {
 /// evaluations for the idealised head, until it emerges. Throws argument_error for bad options, solver_error when the
 /// flow can't go on.
 template <induction_circuit Circuit>
-[[nodiscard]] integrate::flow_result induction_flow(Circuit& circuit, const induction_flow_options& options) {
+[[nodiscard]] integrate::flow_result induction_flow(Circuit&& circuit, const induction_flow_options& options) {
   const metric lengths = circuit.metric();
   const auto velocity = [&](const integrate::state& c, integrate::state& dcdt, double) {
     const induction_values values = circuit.evaluate(c);
@@ -93,7 +93,7 @@ struct emergence_options {
 /// t_ICL and T_beta of an idealised or exact induction head, from its gradient flow in all three weights:
 /// `emergence_time(head).icl_time`. Throws as induction_flow.
 template <induction_circuit Circuit>
-[[nodiscard]] emergence emergence_time(Circuit& circuit, const emergence_options& options = {}) {
+[[nodiscard]] emergence emergence_time(Circuit&& circuit, const emergence_options& options = {}) {
   emergence result;
   result.end = options.start;
   double passed = 0;

@@ -30,7 +30,7 @@ struct induction_head_options {
 };
 
 /// Two layers of one head each, idealised: every label sees n positions, its item among them; every other place brings
-/// nothing that matches (derived after Musat et al., arXiv 2511.01033, section 4).
+/// nothing that matches. The task is that of arXiv 2511.01033; the system and what follows from it were derived here.
 ///
 /// Layer 1 attends from a label to its item with \f$ a = e^\alpha / (e^\alpha + n - 1) \f$, so that the query's score
 /// at a matching label is \f$ \beta a \f$ and layer 2 attends to the b labels together with

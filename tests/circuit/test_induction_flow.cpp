@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include <lindyn/circuit/induction_flow.hpp>
+#include <lindyn/circuit/induction_head.hpp>
+#include <lindyn/circuit/induction_integral.hpp>
+
+namespace {
+using namespace lindyn;
+using namespace lindyn::circuit;
+using lindyn::index;  // POSIX has a function of this name
+const double emergence_constant = std::sqrt(8 * std::numbers::pi);
+
+induction_head head_of(int pairs, int burstiness = 1, metric lengths = {}) {
+  auto options = induction_head_options::of_pairs(pairs);
+  options.burstiness = burstiness;
+  options.metric = lengths;
+  return induction_head(options);
+}
+
+bool within(double value, double expected, double share) { return std::abs(value / expected - 1) <= share; }
+
+TEST_CASE("from zero, the three weights emerge at sqrt(8 pi) N^2, and match at 3.4225 N^2") {
+  for (const int pairs : {256, 1024, 16384}) {
+    const auto head = head_of(pairs);
+    const auto when = emergence_time(head);
+    const double square = static_cast<double>(pairs) * pairs;
+    CAPTURE(pairs);
+    MESSAGE("t_ICL / N^2 = " << *when.icl_time / square << ", T_beta / N^2 = " << *when.match_time / square << ", "
+                             << when.evaluations << " evaluations");
+    CHECK(within(*when.icl_time / square, emergence_constant, 0.005));
+    if (pairs == 256) CHECK(within(*when.match_time / square, 3.439, 0.005));
+    if (pairs == 16384) CHECK(within(*when.match_time / square, 3.4225, 0.001));
+    CHECK(within(*when.icl_time, asymptotic_emergence_time(head.options()), 0.005));
+    CHECK(within(*when.match_time, asymptotic_match_time(head.options()), 0.005));
+    CHECK(when.evaluations < 20 * pairs + 3000);
+    CHECK(head.evaluate(when.end).attention == doctest::Approx(0.5).epsilon(1e-8));
+  }
+  // Further digits, of the definition's own numerics.
+  CHECK(within(*emergence_time(head_of(64)).icl_time / 4096, 5.040, 1e-4));
+}
+
+TEST_CASE("burstiness shortens the time by its square") {
+  for (const int burstiness : {2, 4}) {
+    const auto when = emergence_time(head_of(4096, burstiness));
+    CHECK(within(*when.icl_time * burstiness * burstiness / (4096.0 * 4096.0), emergence_constant, 0.01));
+  }
+}
+
+TEST_CASE("in the Gram metric the time grows by the geometric mean of its lengths") {
+  for (const int pairs : {256, 1024})
+    for (const int vocabulary : {2 * pairs, 4 * pairs}) {
+      const int positions = 2 * pairs + 4;
+      const auto when = emergence_time(head_of(pairs, 1, metric::gram(vocabulary, positions)));
+      const double lengths = std::sqrt((vocabulary - 1.0) * (positions - 1.0));
+      CAPTURE(pairs);
+      CAPTURE(vocabulary);
+      CHECK(within(*when.icl_time / (lengths * pairs * pairs), emergence_constant, 0.005));
+    }
+}
+
+TEST_CASE("Q is conserved to the solver's tolerance, in both metrics") {
+  for (const metric& lengths : {metric::unit(), metric::gram(1024, 516)}) {
+    const auto head = head_of(256, 1, lengths);
+    const double until = *emergence_time(head).icl_time;
+    for (const double tolerance : {1e-6, 1e-9, 1e-11}) {
+      induction_flow_options options{.until = until, .tolerance = tolerance};
+      for (int part = 0; part <= 100; ++part) options.times.push_back(until * (part / 100.0));
+      const auto flow = induction_flow(head, options);
+      const double at_start = head.conserved(options.start);
+      double change = 0;
+      for (index place = 0; place < flow.sampled().rows; ++place)
+        change = std::max(change, std::abs(head.conserved(flow.sampled().row(place)) - at_start));
+      CAPTURE(tolerance);
+      CHECK(change / lengths.token < 200 * tolerance);
+    }
+  }
+}
+
+TEST_CASE("the integral at a held readout is the two-variable flow's time") {
+  struct run {
+    induction_head head;
+    induction_coordinates start;
+  };
+  const run runs[] = {{head_of(4), {0, 0, 1}},
+                      {head_of(64), {0, 0, 0.7}},
+                      {head_of(16384), {0, 0, 1}},
+                      {head_of(64, 4), {0, 0, 1.9}},
+                      {head_of(32), {0.5, -2, 0.3}},
+                      {head_of(32), {-1, 0.5, 1}},
+                      {head_of(8), {4, 0.1, 1}},
+                      {head_of(1, 8), {-3, -5, 0.2}},
+                      {head_of(64, 1, metric::gram(256, 132)), {0, 0, 1}},
+                      {head_of(64, 1, metric::gram(20'000, 8)), {0, 0, 1}}};
+  double largest = 0;
+  for (const auto& [head, start] : runs) {
+    const auto when = emergence_time(head, {.start = start, .readout = readout::held, .tolerance = 1e-12});
+    const auto integral = emergence_integral_held(head, start[2], start[0], start[1]);
+    for (const double difference : {*when.icl_time / integral.icl_time - 1, *when.match_time / integral.match_time - 1})
+      largest = std::max(largest, std::abs(difference));
+    CHECK(when.end[2] == start[2]);
+  }
+  MESSAGE("largest relative difference: " << largest);
+  CHECK(largest < 1e-8);
+}
+
+TEST_CASE("at a held readout the time falls as the burstiness, not as its square") {
+  const double once = emergence_integral_held(head_of(16384), 1).icl_time;
+  for (const int burstiness : {2, 4}) {
+    CHECK(within(emergence_integral_held(head_of(16384, burstiness), 1).icl_time * burstiness, once, 0.001));
+    CHECK(within(emergence_integral_held(head_of(16384, burstiness), 0.5).icl_time * burstiness, 2 * once, 0.001));
+  }
+}
+
+TEST_CASE("the integral with a stationary readout is the flow of alpha and beta alone, and near that of all three") {
+  for (const int burstiness : {1, 2}) {
+    const auto head = head_of(64, burstiness);
+    const double m = head.options().distractors;
+    const auto follow = [&](const integrate::state& c, integrate::state& dcdt, double) {
+      const double b = head.attention(c[1] * head.previous_attention(c[0]));
+      const double gamma = b / (b * b + (1 - b) * (1 - b) / m);
+      induction_coordinates velocity{};
+      (void)head.velocity(std::array{c[0], c[1], gamma}, velocity);
+      CHECK(std::abs(velocity[2]) < 1e-12);  // gamma is at the least loss
+      dcdt = {velocity[0], velocity[1]};
+      return 0.5 - b;
+    };
+    const auto flow = integrate::flow(follow, {0.0, 0.0}, 0.0, 1e9, {.tolerance = 1e-12, .stop_at = 0.0});
+    const auto integral = emergence_integral_stationary(head);
+    CHECK(within(integral.icl_time, flow.t, 1e-8));
+    const auto wide = head_of(4096, burstiness);
+    CHECK(within(emergence_integral_stationary(wide).icl_time, *emergence_time(wide).icl_time, 0.001));
+  }
+}
+
+TEST_CASE("events come in either order, at the start, or never") {
+  // Many places match: attention is beyond one half from the start, and beta reaches 1 later.
+  const auto bursty = emergence_time(head_of(4, 20));
+  CHECK(bursty.icl_time == 0.0);
+  CHECK(*bursty.match_time > 0);
+  const auto integral = emergence_integral_held(head_of(4, 20), 1);
+  CHECK(integral.icl_time == 0);
+  CHECK(integral.match_time > 0);
+  // Few places match almost: one half is passed before beta = 1.
+  const auto near = emergence_time(head_of(4, 7));
+  CHECK(*near.icl_time > 0);
+  CHECK(*near.icl_time < *near.match_time);
+  CHECK(near.end[1] == doctest::Approx(1).epsilon(1e-12));
+  // The flow to either event is the flow to the first.
+  const auto either = induction_flow(head_of(4), {.stop_at = induction_event::either});
+  const auto matched = induction_flow(head_of(4), {.stop_at = induction_event::matched});
+  CHECK(either.t == matched.t);
+  CHECK(either.t == *emergence_time(head_of(4)).match_time);
+  // Not yet.
+  const auto early = emergence_time(head_of(16), {.until = 1000});
+  CHECK(*early.match_time < 1000);
+  CHECK_FALSE(early.icl_time);
+  const auto earlier = emergence_time(head_of(16), {.until = 10});
+  CHECK_FALSE(earlier.match_time);
+  // At this readout g vanishes at B = 0.515, behind one half, but before beta = 1.
+  const auto stuck = emergence_integral_held(head_of(4, 7), 2.2, 40);
+  CHECK(std::isfinite(stuck.icl_time));
+  CHECK(std::isinf(stuck.match_time));
+  const auto flow = emergence_time(head_of(4, 7), {.start = {40, 0, 2.2}, .readout = readout::held, .until = 1e4});
+  CHECK(within(*flow.icl_time, stuck.icl_time, 1e-6));
+  CHECK_FALSE(flow.match_time);
+}
+
+TEST_CASE("bad options are refused by name, and a flow that can't go on says so") {
+  const auto head = head_of(16);
+  CHECK_THROWS_WITH_AS((void)emergence_time(head, {.tolerance = 0}), doctest::Contains("tolerance"), argument_error);
+  CHECK_THROWS_WITH_AS((void)emergence_time(head, {.until = -1}), doctest::Contains("until"), argument_error);
+  CHECK_THROWS_WITH_AS((void)emergence_time(head, {.start = {0, NAN, 0}}), doctest::Contains("start[1]"),
+                       non_finite_error);
+  CHECK_THROWS_AS((void)induction_flow(head, {}), argument_error);  // without an event, when would it end?
+  CHECK_THROWS_AS((void)emergence_time(head, {.max_steps = 10}), solver_error);
+  for (const double gamma : {0.0, -1.0, 2.0646, 3.0, std::nan("")})
+    CHECK_THROWS_WITH_AS((void)emergence_integral_held(head, gamma), doctest::Contains("gamma"), argument_error);
+  CHECK_THROWS_WITH_AS((void)emergence_integral_held(head, 1, 701), doctest::Contains("alpha"), argument_error);
+  CHECK_THROWS_WITH_AS((void)emergence_integral_stationary(head, 0, 1e200), doctest::Contains("beta"), argument_error);
+}
+
+}  // namespace
