@@ -62,7 +62,7 @@ void study(const Law& law) {
 
   population::sequence_table all(law.sizes().length);
   population::enumerate(law, [&](const task::sequence& sequence) { all.append(sequence); });
-  lindyn::reduced::plain_model model(basis, all);
+  lindyn::reduced::relational_model model(basis, all);
   const std::vector<double> start(static_cast<std::size_t>(basis.dimension()), 0.1);
   const auto flow = lindyn::reduced::flow(model, start, {.until = 1e5, .stop_at_loss = model.loss(start) / 2});
   std::cout << "  the loss falls from " << model.loss(start) << " to its half at t = " << flow.t << "\n";

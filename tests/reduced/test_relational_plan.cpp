@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <lindyn/population/law.hpp>
-#include <lindyn/reduced/relational_plan.hpp>
+#include <lindyn/reduced/compile_relations.hpp>
 
 #include "../compare/confinement_laws.hpp"
 #include "values.hpp"
@@ -25,9 +25,10 @@ TEST_CASE("recall has one trunk, and a query for each pair") {
     const auto& context = plan.contexts.front();
     CHECK(context.trunk == 2 * pairs);
     CHECK(plan.longest_trunk == 2 * pairs);
-    CHECK(context.slots == 2 * pairs);  // the query repeats a token, the answer is one of them
-    CHECK(plan.most_slots == 2 * pairs);
-    CHECK(context.others == 3);
+    CHECK(context.slots ==
+          std::vector<int>(static_cast<std::size_t>(2 * pairs)));  // the query's and the answer are two
+    CHECK(context.others == std::vector<double>{3});
+    CHECK(context.class_count == 1);
     // Each place is related to itself, and within a block to its neighbour on both sides, as two phases are a ring.
     CHECK(plan.kinds.size() == 3);  // a place and itself; its neighbour; the query and its item
     CHECK(context.pairs.size() == static_cast<std::size_t>(4 * pairs));

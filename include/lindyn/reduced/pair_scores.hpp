@@ -8,47 +8,87 @@
 #include <span>
 #include <vector>
 
-#include <lindyn/manifold/layout.hpp>
+#include <lindyn/reduced/class_sums.hpp>
 #include <lindyn/reduced/lanes.hpp>
 #include <lindyn/reduced/relational_plan.hpp>
 #include <lindyn/reduced/row_block.hpp>
 
 namespace lindyn::reduced::detail {
 
-/// The score that each kind of related pair adds in one block of an attention weight, and the gradient by it.
+/// The score that each kind of pair adds in one block of an attention weight, and the gradient by it. R is sparse, but
+/// for a constant in each block of several classes of places: there X_a R needs no more than the sums of X_a by class.
 class pair_scores {
 public:
-  pair_scores(const manifold::layout& layout, std::vector<pair_kind> kinds)
-      : tokens_(layout.token_selections()),
-        kinds_(std::move(kinds)),
-        score_(kinds_.size()),
-        gradient_(kinds_.size()),
-        gradient_lanes_(kinds_.size()) {}
+  explicit pair_scores(const relation_plan& plan)
+      : score_(plan.kinds.size()), gradient_(plan.kinds.size()), gradient_lanes_(plan.kinds.size()) {
+    int classes = 1;
+    for (const auto& context : plan.contexts) classes = std::max(classes, context.class_count);
+    row_sums_.resize(at(classes));
+    column_sums_.resize(at(classes));
+    for (std::size_t kind = 0; kind < plan.kinds.size(); ++kind)
+      for (const score_term& term : plan.kinds[kind]) terms_.push_back({kind, term});
+  }
 
   /// Takes the scores from the coordinates of the block that begins at `place`.
   void load(std::span<const double> coordinates, index place) {
-    for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
-      const auto [token, position] = kinds_[kind];
-      score_[kind] = (token < 0 ? 0 : coordinates[at(place + token)]) +
-                     (position < 0 ? 0 : coordinates[at(place + tokens_ + position)]);
-    }
+    std::ranges::fill(score_, 0.0);
+    for (const auto& [kind, term] : terms_) score_[kind] += term.factor * coordinates[at(place + term.selection)];
   }
   /// Adds the gradient by the scores to that by the coordinates.
   void store(std::span<double> gradient, index place) const {
-    for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
-      const auto [token, position] = kinds_[kind];
-      if (token >= 0) gradient[at(place + token)] += gradient_[kind];
-      if (position >= 0) gradient[at(place + tokens_ + position)] += gradient_[kind];
-    }
+    for (const auto& [kind, term] : terms_) gradient[at(place + term.selection)] += term.factor * gradient_[kind];
   }
   /// By kind.
   [[nodiscard]] std::span<const double> scores() const noexcept { return score_; }
   [[nodiscard]] std::span<double> gradients() noexcept { return gradient_; }
 
   /// y += X_a R, with R weighted by the kinds' scores.
-  void relate(const relation_context& context, const row_block& block, int query_copy, const lanes* x, lanes* y) const {
+  /// \param query_copy  a; X_0 is the identity, and isn't looked at
+  void relate(const relation_context& context, const row_block& block, int query_copy, const lanes* x, lanes* y) {
+    relate_pairs(context, block, query_copy, x, y);
+    if (context.class_count == 1) return;
+    if (query_copy == 0)
+      gather_identity(context, block, row_sums_.data());
+    else
+      gather(context, block, x, row_sums_.data());
+    std::ranges::fill(column_sums_, lanes{});
+    for_class_pairs(context, [&](int row, int column, int kind) {
+      column_sums_[at(column)] += row_sums_[at(row)] * score_[at(kind)];
+    });
+    spread(context, block, column_sums_.data(), y);
+  }
+
+  /// The adjoint of relate: dX_a += dY R', and the gradient of the kinds' scores.
+  void relate_backward(const relation_context& context, const row_block& block, int query_copy, const lanes* x,
+                       const lanes* dy, lanes* dx) {
+    relate_pairs_backward(context, block, query_copy, x, dy, dx);
+    if (context.class_count == 1) return;
+    if (query_copy == 0)
+      gather_identity(context, block, row_sums_.data());
+    else
+      gather(context, block, x, row_sums_.data());
+    gather(context, block, dy, column_sums_.data());
+    for_class_pairs(context, [&](int row, int column, int kind) {
+      gradient_[at(kind)] += (row_sums_[at(row)] * column_sums_[at(column)]).sum();
+    });
+    if (query_copy == 0) return;
+    std::ranges::fill(row_sums_, lanes{});
+    for_class_pairs(context, [&](int row, int column, int kind) {
+      row_sums_[at(row)] += column_sums_[at(column)] * score_[at(kind)];
+    });
+    spread(context, block, row_sums_.data(), dx);
+  }
+
+private:
+  struct numbered_term {
+    std::size_t kind;
+    score_term term;
+  };
+
+  void relate_pairs(const relation_context& context, const row_block& block, int query_copy, const lanes* x,
+                    lanes* y) const {
     const int self = context.trunk;
-    if (query_copy == 0 && !block.queries) {  // X_0 is the identity
+    if (query_copy == 0 && !block.queries) {
       for (int row = block.first; row < block.columns; ++row)
         for_pairs(context, row, block.columns,
                   [&](const related_pair& pair) { y[pair.column][row - block.first] += score_[at(pair.kind)]; });
@@ -69,9 +109,8 @@ public:
     y[self] = own;
   }
 
-  /// The adjoint of relate: dX_a += dY R', and the gradient of the kinds' scores.
-  void relate_backward(const relation_context& context, const row_block& block, int query_copy, const lanes* x,
-                       const lanes* dy, lanes* dx) {
+  void relate_pairs_backward(const relation_context& context, const row_block& block, int query_copy, const lanes* x,
+                             const lanes* dy, lanes* dx) {
     const int self = context.trunk;
     if (query_copy == 0 && !block.queries) {
       std::ranges::fill(gradient_, 0.0);
@@ -112,10 +151,9 @@ public:
         }
       }
     }
-    for (std::size_t kind = 0; kind < kinds_.size(); ++kind) gradient_[kind] = gradient_lanes_[kind].sum();
+    for (std::size_t kind = 0; kind < gradient_.size(); ++kind) gradient_[kind] = gradient_lanes_[kind].sum();
   }
 
-private:
   template <class Work>
   static void for_pairs(const relation_context& context, int row, int columns, Work&& work) {
     for (int e = context.row_begin[at(row)]; e < context.row_begin[at(row) + 1]; ++e) {
@@ -125,10 +163,18 @@ private:
     }
   }
 
-  int tokens_;
-  std::vector<pair_kind> kinds_;
+  /// Columns of class 0 have no share: they are what the others are compared with.
+  template <class Work>
+  static void for_class_pairs(const relation_context& context, Work&& work) {
+    for (int row = 0; row < context.class_count; ++row)
+      for (int column = 1; column < context.class_count; ++column)
+        work(row, column, context.class_kinds[at(row * context.class_count + column)]);
+  }
+
+  std::vector<numbered_term> terms_;
   std::vector<double> score_, gradient_;
   std::vector<lanes> gradient_lanes_;
+  std::vector<lanes> row_sums_, column_sums_;  // by class
 };
 
 }  // namespace lindyn::reduced::detail

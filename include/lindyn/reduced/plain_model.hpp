@@ -3,7 +3,7 @@
 
 /// \file
 /// The relational loss written down directly: one sequence at a time, dense, with centred relations. The oracle of
-/// relational_model, and the model for symmetries with several orbits.
+/// relational_model, and the model for bases that aren't centred.
 
 #include <algorithm>
 #include <cmath>
@@ -22,9 +22,14 @@ namespace lindyn::reduced {
 
 /// The population loss as a function of the manifold's coordinates, sum over sequences of weight x loss.
 ///
-/// Per sequence of n places, with R^S the n x n centred relations and X_a = P^a: scores of layer l, head h are
-/// sum_abS theta_abS X_a R^S X_b', A is their causal softmax, the copies X become [X, A_1 X, .., A_H X], and the logits
-/// are z_v = sum_bS c_bS sum_j X_b(last, j) S(v, t_j). Time O(sequences x copies^2 x n^3).
+/// Per sequence of n places, with R^S the n x n centred relations and X_a = P^a, the scores of layer l, head h and the
+/// logits are
+/// \f[
+///   \sum_{a,b,S} \theta_{lhabS}\; X_a R^S X_b^\top , \qquad
+///   z_v = \sum_{b,S} c_{bS} \sum_j (X_b)_{\mathrm{last},j}\; S(v, t_j) .
+/// \f]
+/// A is the causal softmax of the scores, and the copies X become [X, A_1 X, .., A_H X] behind each layer. Time
+/// O(sequences x copies^2 x n^3).
 /// \tparam Scalar  of the matrices; a parameter lest everyone who includes this compiles it
 template <std::floating_point Scalar = double>
 class plain_model {

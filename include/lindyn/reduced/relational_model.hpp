@@ -8,10 +8,12 @@
 /// \f[ \sum_{a,b,S} \theta_{abS}\; P^a R^S (P^b)^\top \f]
 /// with \f$R^S\f$ the relations between the sequence's own places and \f$P^a\f$ the product of attention matrices
 /// along path a (IMIR, section 4; in this form derived: insert \f$W = \sum \theta_{abS}\, e_a e_b^\top \otimes S\f$ and
-/// \f$x = [P^a x_0]_a\f$ into \f$x_i^\top W x_j\f$). Path products are row-stochastic, so that centring S shifts a row
-/// of scores, or all logits, by a constant: 0/1 relations serve, and the shift is put back into the logits for the
-/// squared error. Two primitives, adjoint to each other, do everything: push \f$X \to X A\f$ and fold
-/// \f$X \to X A^\top\f$.
+/// \f$x = [P^a x_0]_a\f$ into \f$x_i^\top W x_j\f$). Centring takes a constant from each block of \f$R^S\f$ that lies
+/// between two classes of places (the orbits of the group, see detail::point_classes). Path products are row-stochastic,
+/// so that with one class it shifts a row of scores, or all logits, by a constant: 0/1 relations serve, and only the
+/// squared error sees the shift. With several classes it is a term of low rank in the scores, made of sums over classes,
+/// and a shift of the logits of each class of tokens. Two primitives, adjoint to each other, do everything:
+/// push \f$X \to X A\f$ and fold \f$X \to X A^\top\f$.
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +22,7 @@
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/manifold/basis.hpp>
-#include <lindyn/reduced/lanes.hpp>
+#include <lindyn/reduced/compile_relations.hpp>
 #include <lindyn/reduced/relational_pass.hpp>
 #include <lindyn/reduced/relational_plan.hpp>
 #include <lindyn/task/loss.hpp>
@@ -41,7 +43,7 @@ public:
 
   /// The same for a population that is compiled already, for this basis.
   relational_model(const manifold::basis& basis, relation_plan plan, task::loss loss = task::loss::cross_entropy)
-      : basis_(basis), plan_(std::move(plan)), work_(basis.layout(), plan_, loss, means(basis)) {
+      : basis_(basis), plan_(std::move(plan)), work_(basis.layout(), plan_, loss) {
     require(!plan_.contexts.empty(), "sequences", "an empty population", "at least one sequence of positive weight");
   }
 
@@ -91,12 +93,6 @@ public:
   }
 
 private:
-  static std::vector<double> means(const manifold::basis& basis) {
-    std::vector<double> result;
-    for (int s = 0; s < basis.tokens().count(); ++s) result.push_back(basis.tokens().mean(s));
-    return result;
-  }
-
   manifold::basis basis_;
   relation_plan plan_;
   detail::relational_pass work_;

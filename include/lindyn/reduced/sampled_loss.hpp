@@ -10,6 +10,7 @@
 
 #include <lindyn/manifold/basis.hpp>
 #include <lindyn/population/type_sample.hpp>
+#include <lindyn/reduced/compile_relations.hpp>
 #include <lindyn/reduced/relational_model.hpp>
 #include <lindyn/reduced/relational_plan.hpp>
 
