@@ -11,10 +11,10 @@
 /// \f[ S - \frac{p}{r c}\, \mathbf 1 \mathbf 1^\top . \f]
 ///
 /// Centred matrices are orthogonal to all vectors that the group leaves fixed (they are constant on orbits): the row
-/// sums of S agree within its row orbit, so that the centred ones are \f$p / r - (p / r c)\, c = 0\f$; columns alike.
-/// The orbitals of one block sum to \f$\mathbf 1 \mathbf 1^\top\f$, so their centred matrices sum to 0 and satisfy no
-/// other relation: leaving one orbital out per block, the *remainder*, makes the others, the *selected* ones, a basis of
-/// the centred commutant.
+/// sums of S agree within its row orbit, so that those of the centred matrix are
+/// \f$\frac{p}{r} - \frac{p}{r c}\, c = 0\f$; columns alike. The orbitals of one block sum to
+/// \f$\mathbf 1 \mathbf 1^\top\f$, so their centred matrices sum to 0 and satisfy no other relation: leaving one
+/// orbital out per block, the *remainder*, makes the others, the *selected* ones, a basis of the centred commutant.
 
 #include <algorithm>
 #include <concepts>
