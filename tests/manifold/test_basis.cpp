@@ -241,6 +241,12 @@ TEST_CASE("coordinates survive embedding and projecting, with nothing left off t
     CHECK(difference < 1e-13);
     CHECK(found.relative_residual() < 1e-15);
     CHECK(found.energy_share() == doctest::Approx(1).epsilon(1e-15));
+    projection reused = of.project(random_numbers(generator, of.parameters().size()));  // holds other numbers before
+    of.project(of.embed(coordinates), reused);
+    CHECK(reused.coordinates == found.coordinates);
+    CHECK(reused.off_manifold == found.off_manifold);
+    CHECK(reused.weights.size() == found.weights.size());
+    CHECK(reused.norm() == found.norm());
   }
 }
 

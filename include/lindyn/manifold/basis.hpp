@@ -119,10 +119,7 @@ public:
     require_extent("coordinates.size()", coordinates.size(), dimension());
     require_extent("weights.size()", weights.size(), parameters_.size());
     std::ranges::fill(weights, 0.0);
-    for_each_part(weights, [&](const selection_set& selections, matrix_view<double> matrix, index row, index column,
-                               index place) {
-      selections.add(coordinates.subspan(static_cast<std::size_t>(place)), matrix, row, column);
-    });
+    add(coordinates, weights);
   }
   /// The same, returned.
   [[nodiscard]] std::vector<double> embed(std::span<const double> coordinates) const {
@@ -145,24 +142,39 @@ public:
   /// The orthogonal projection of any weights or gradient: coordinates G^-1 <S, W>, and what is left of each weight.
   /// Throws shape_error for another number of weights; non_finite_error, naming the weight, if one isn't finite.
   [[nodiscard]] projection project(std::span<const double> weights) const {
-    model::require_weights(parameters_, weights);
     projection result;
+    project(weights, result);
+    return result;
+  }
+  /// The same into a result that keeps its memory from one projection to the next; `weights` lie outside of it.
+  void project(std::span<const double> weights, projection& result) const {
+    model::require_weights(parameters_, weights);
     result.coordinates.resize(static_cast<std::size_t>(dimension()));
     inner_products(weights, result.coordinates);
     solve_gram(result.coordinates, result.coordinates);
-    result.off_manifold = embed(result.coordinates);
-    // The difference itself, as ||W||^2 - c'Gc would lose half of the digits.
-    std::ranges::transform(weights, result.off_manifold, result.off_manifold.begin(), std::minus{});
+    // What is left is computed itself, as ||W||^2 - c'Gc would lose half of the digits.
+    std::vector<double> negative(result.coordinates.size());
+    std::ranges::transform(result.coordinates, negative.begin(), std::negate{});
+    result.off_manifold.assign(weights.begin(), weights.end());
+    add(negative, result.off_manifold);
+    result.weights.clear();
     for (const parameter& which : parameters_) {
       const auto norm = [&](const double* values) {
         return Eigen::Map<const Eigen::VectorXd>(values + which.offset, which.size()).norm();
       };
       result.weights.push_back({which.name, norm(weights.data()), norm(result.off_manifold.data())});
     }
-    return result;
   }
 
 private:
+  /// weights += the full weights with these coordinates.
+  void add(std::span<const double> coordinates, std::span<double> weights) const {
+    for_each_part(weights, [&](const selection_set& selections, matrix_view<double> matrix, index row, index column,
+                               index place) {
+      selections.add(coordinates.subspan(static_cast<std::size_t>(place)), matrix, row, column);
+    });
+  }
+
   /// Calls `work(selections, matrix, row, column, place)` for the token and the position part of every block: the
   /// part begins at (row, column) of the weight `matrix`, its coordinates at `place`.
   template <class T, class Work>

@@ -4,6 +4,8 @@
 /// \file
 /// Selections: the matrices S between tokens, or between positions, that the manifold is built of.
 
+#include <memory>
+#include <mutex>
 #include <numeric>
 #include <span>
 #include <string>
@@ -57,6 +59,7 @@ public:
       require(place_[static_cast<std::size_t>(orbital)] < 0, "selection", orbital, "named once");
       place_[static_cast<std::size_t>(orbital)] = s;
     }
+    for (int point = 0; point < size(); ++point) orbits_.push_back(structure_.orbit(point));
     fill_gram();
   }
 
@@ -86,37 +89,36 @@ public:
 
   /// matrix(row + i, column + j) += sum_s coefficient_s S(i, j).
   void add(std::span<const double> coefficients, matrix_view<double> matrix, index row, index column) const {
-    structure_.visit([&](const auto& structure) {
-      const int orbits = structure.orbit_count();
-      std::vector<double> shift(static_cast<std::size_t>(orbits * orbits), 0.0);
-      for (int s = 0; s < count(); ++s) shift[block_index(s)] -= coefficients[static_cast<std::size_t>(s)] * mean(s);
-      for (int i = 0; i < structure.size(); ++i)
-        for (int j = 0; j < structure.size(); ++j) {
-          double value = shift[static_cast<std::size_t>(structure.orbit(i) * orbits + structure.orbit(j))];
-          const int orbital = structure.orbital(i, j);
-          const int s = orbital < 0 ? -1 : place_[static_cast<std::size_t>(orbital)];
-          if (s >= 0) value += coefficients[static_cast<std::size_t>(s)];
-          matrix(row + i, column + j) += value;
-        }
-    });
+    if (count() == 0) return;
+    // Whole rows of what centring takes, which the rows of an orbit have in common; then the selected pairs.
+    const int orbits = structure_.orbit_count();
+    Eigen::ArrayXXd shifts = Eigen::ArrayXXd::Zero(orbits, orbits), lines(size(), orbits);
+    for (int s = 0; s < count(); ++s) {
+      const auto [row_orbit, column_orbit] = block(s);
+      shifts(column_orbit, row_orbit) -= coefficients[static_cast<std::size_t>(s)] * mean(s);
+    }
+    for (int orbit = 0; orbit < orbits; ++orbit)
+      for (int j = 0; j < size(); ++j) lines(j, orbit) = shifts(orbit_of(j), orbit);
+    for (int i = 0; i < size(); ++i)
+      Eigen::Map<Eigen::ArrayXd>(&matrix(row + i, column), size()) += lines.col(orbit_of(i));
+    for (const auto& [i, j, s] : selected_pairs())
+      matrix(row + i, column + j) += coefficients[static_cast<std::size_t>(s)];
   }
 
   /// products_s = sum_ij S(i, j) matrix(row + i, column + j).
   void inner_products(matrix_view<const double> matrix, index row, index column, std::span<double> products) const {
-    structure_.visit([&](const auto& structure) {
-      const int orbits = structure.orbit_count();
-      std::vector<double> total(static_cast<std::size_t>(orbits * orbits), 0.0);
-      for (int s = 0; s < count(); ++s) products[static_cast<std::size_t>(s)] = 0;
-      for (int i = 0; i < structure.size(); ++i)
-        for (int j = 0; j < structure.size(); ++j) {
-          const double value = matrix(row + i, column + j);
-          total[static_cast<std::size_t>(structure.orbit(i) * orbits + structure.orbit(j))] += value;
-          const int orbital = structure.orbital(i, j);
-          const int s = orbital < 0 ? -1 : place_[static_cast<std::size_t>(orbital)];
-          if (s >= 0) products[static_cast<std::size_t>(s)] += value;
-        }
-      for (int s = 0; s < count(); ++s) products[static_cast<std::size_t>(s)] -= mean(s) * total[block_index(s)];
-    });
+    if (count() == 0) return;
+    const int orbits = structure_.orbit_count();
+    Eigen::ArrayXXd lines = Eigen::ArrayXXd::Zero(size(), orbits), totals = Eigen::ArrayXXd::Zero(orbits, orbits);
+    for (int i = 0; i < size(); ++i)
+      lines.col(orbit_of(i)) += Eigen::Map<const Eigen::ArrayXd>(&matrix(row + i, column), size());
+    for (int orbit = 0; orbit < orbits; ++orbit)
+      for (int j = 0; j < size(); ++j) totals(orbit_of(j), orbit) += lines(j, orbit);
+    for (int s = 0; s < count(); ++s) {
+      const auto [row_orbit, column_orbit] = block(s);
+      products[static_cast<std::size_t>(s)] = -mean(s) * totals(column_orbit, row_orbit);
+    }
+    for (const auto& [i, j, s] : selected_pairs()) products[static_cast<std::size_t>(s)] += matrix(row + i, column + j);
   }
 
   /// out = gram() in, or its inverse times in, for count() entries (may be the same array); returns count().
@@ -134,6 +136,31 @@ public:
   }
 
 private:
+  /// A pair of points and the selection that holds between them.
+  struct selected_pair {
+    int row, column, selection;
+  };
+  /// All such pairs, row by row, found when they are first asked for: that takes size()^2 steps, as many as a block of
+  /// weights has entries. Copies of the set share them.
+  struct pair_list {
+    std::once_flag listed;
+    std::vector<selected_pair> pairs;
+  };
+  [[nodiscard]] const std::vector<selected_pair>& selected_pairs() const {
+    std::call_once(list_->listed, [this] {
+      structure_.visit([this](const auto& structure) {
+        for (int i = 0; i < structure.size(); ++i)
+          for (int j = 0; j < structure.size(); ++j) {
+            const int orbital = structure.orbital(i, j);
+            const int s = orbital < 0 ? -1 : place_[static_cast<std::size_t>(orbital)];
+            if (s >= 0) list_->pairs.push_back({i, j, s});
+          }
+      });
+    });
+    return list_->pairs;
+  }
+
+  [[nodiscard]] int orbit_of(int point) const { return orbits_[static_cast<std::size_t>(point)]; }
   [[nodiscard]] std::size_t block_index(int s) const {
     const auto [row_orbit, column_orbit] = block(s);
     return static_cast<std::size_t>(row_orbit * structure_.orbit_count() + column_orbit);
@@ -173,7 +200,8 @@ private:
   }
 
   symmetry::structure structure_;
-  std::vector<int> selected_, place_;
+  std::vector<int> selected_, place_, orbits_;
+  std::shared_ptr<pair_list> list_ = std::make_shared<pair_list>();
   manifold::centring centring_;
   std::vector<double> means_;
   std::vector<double> pairs_;
