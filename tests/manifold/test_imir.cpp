@@ -68,6 +68,8 @@ TEST_CASE("what is known at compile time is what a law's basis has at run time")
   compare<imir<recall, net<2>>>(recall_law<recall>{{.pairs = 2, .vocabulary = 5}});
   compare<imir<stored, net<3>>>(recall_law<stored>{{.pairs = 2, .vocabulary = 6}});
   compare<imir<stored_trigram, net<2, 2>>>(recall_law<stored_trigram>{{.pairs = 2, .vocabulary = 8}});
+  compare<imir<rare_stored, net<2>>>(recall_law<rare_stored>{{.pairs = 2, .vocabulary = 10, .rare_vocabulary = 4}});
+  compare<imir<rare_directed, net<2>>>(recall_law<rare_directed>{{.pairs = 2, .vocabulary = 12, .rare_vocabulary = 4}});
   compare<imir<recall, net<2>, ring<7>>>(recall_law<recall, ring<7>>{{.pairs = 2, .vocabulary = 5}});
 }
 

@@ -49,6 +49,8 @@ TEST_CASE("a task with other selections brings their names") {
   constexpr layout of(2, 1, 3, 2);
   static_assert(selection_name(of, 2, classes) == "Ir" && selection_name(of, 3, classes) == "Ip");
   CHECK(label(of, {.layer = 3, .key_copy = 3, .selection = 2}, selection_name(of, 2, classes)) == "out:21 Ir");
+  CHECK_THROWS_AS((void)label(of, {.layer = 1, .selection = 2}), lindyn::argument_error);  // I and C don't suffice
+  CHECK_THROWS_AS((void)describe(of, {.layer = 1, .selection = 2}), lindyn::argument_error);
 }
 
 TEST_CASE("several heads are told apart by letters, layers beyond the ninth by dots") {

@@ -183,7 +183,7 @@ void check(const TokenLaw& tokens, const features& of, association kind) {
   }
   CHECK(difference < 1e-13);
 
-  constexpr int draws = 20'000;
+  constexpr int draws = 5'000;
   std::map<std::vector<int>, int> counts;
   sampler sampler(law, 11);
   minibatch batch;

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include <lindyn/core/errors.hpp>
 #include <lindyn/manifold/layout.hpp>
 
 namespace lindyn::manifold {
@@ -75,10 +76,13 @@ constexpr void append_copy(label_text& text, const layout& of, int copy) {
 inline constexpr std::array<std::string_view, 2> one_class{"I", "C"};
 
 /// The name of a selection: of tokens as `tokens` says, in their order; "Ip", "M", "M2", .. of positions.
+/// Throws argument_error if there are fewer names than selections of tokens.
 [[nodiscard]] constexpr label_text selection_name(const layout& of, int selection,
                                                   std::span<const std::string_view> tokens = one_class) {
   label_text text;
   const int shift = selection - of.token_selections();
+  if (static_cast<int>(tokens.size()) < of.token_selections())
+    require(false, "tokens.size()", tokens.size(), "the number of selections of tokens");
   if (shift < 0)
     text += tokens[static_cast<std::size_t>(selection)];
   else if (shift == 0)

@@ -161,7 +161,7 @@ private:
   }
 
   Choices& choose_;
-  const block_list& list_;
+  block_list list_;
   pair_places places_;
   std::span<int> tokens_;
 };

@@ -37,7 +37,11 @@ public:
   /// \param members  the members that the pool begins with, and comes back to; argument_error unless they are some of
   ///                 0 .. capacity - 1
   pool(int capacity, const integer_class& members)
-      : members_(checked(capacity)), place_(members_.size()), size_(checked(members, capacity)) {
+      : members_(checked(capacity)),
+        place_(members_.size()),
+        full_size_(checked(members, capacity)),
+        size_(full_size_),
+        taken_from_(members_.size()) {
     std::iota(members_.begin(), members_.end(), 0);
     std::stable_partition(members_.begin(), members_.end(), [&](int candidate) {
       return candidate >= members.first && candidate < members.end && (candidate - members.first) % members.step == 0;
@@ -55,17 +59,17 @@ public:
   [[nodiscard]] bool contains(int member) const noexcept { return place_[static_cast<std::size_t>(member)] < size_; }
 
   /// Takes `member` out; does nothing if it is out already.
-  void remove(int member) {
+  void remove(int member) noexcept {
     if (!contains(member)) return;
     const int place = place_[static_cast<std::size_t>(member)];
     exchange(place, --size_);
-    undo_.push_back(place);
+    taken_from_[static_cast<std::size_t>(size_)] = place;
   }
   /// The number of removals in force, for `restore`.
-  [[nodiscard]] std::size_t removals() const noexcept { return undo_.size(); }
+  [[nodiscard]] int removals() const noexcept { return full_size_ - size_; }
   /// Puts back the members removed last until `removals` removals are left.
-  void restore(std::size_t removals = 0) {
-    for (; undo_.size() > removals; undo_.pop_back()) exchange(undo_.back(), size_++);
+  void restore(int removals = 0) noexcept {
+    for (; size_ < full_size_ - removals; ++size_) exchange(taken_from_[static_cast<std::size_t>(size_)], size_);
   }
 
 private:
@@ -87,8 +91,9 @@ private:
     std::swap(first, second);
   }
 
-  std::vector<int> members_, place_, undo_;
-  int size_;
+  std::vector<int> members_, place_;
+  int full_size_, size_;
+  std::vector<int> taken_from_;  // behind the members: the places from which those removed were taken
 };
 
 }  // namespace lindyn::population

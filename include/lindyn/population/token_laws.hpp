@@ -7,8 +7,8 @@
 ///
 /// All of them have rare tokens, burstiness and distractors: see `rare_class` and `block_list`. With b = burstiness > 1
 /// the queried pair fills b of the N blocks (same keys, same label) at uniform places, and the N - b others hold other
-/// pairs. D = distractors further blocks at uniform places hold tokens of their own and are never asked for. What is
-/// said of the pairs' order is the order of their first blocks, distractors last.
+/// pairs. D = distractors further blocks at uniform places hold tokens of their own, rare ones as often as pairs do, and
+/// are never asked for. What is said of the pairs' order is the order of their first blocks, distractors last.
 
 #include <algorithm>
 #include <span>
