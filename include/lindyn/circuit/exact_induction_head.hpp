@@ -36,8 +36,9 @@ struct exact_induction_head_options {
   circuit::first_layer first = first_layer::causal;  ///< what layer 1 sees
 };
 
-/// Associative recall from N pairs of distinct tokens, blocks of two, position law of slots, two layers of one head: the
-/// exact population loss of the manifold where alpha (L1[x,x]M), beta (L2[x,1]I) and gamma (out:2 I) alone aren't zero.
+/// Associative recall from N pairs of distinct tokens, blocks of two, position law of slots, two layers of one head:
+/// the exact population loss of the manifold where alpha (L1[x,x]M), beta (L2[x,1]I) and gamma (out:2 I) alone aren't
+/// zero.
 ///
 /// The sequence is item 1, label 1, .., item N, label N, query. Layer 1's scores are alpha M between positions, and M
 /// relates the two positions of a slot, in both directions. Causally, an item doesn't see its label: it attends
@@ -58,11 +59,11 @@ struct exact_induction_head_options {
 /// it costs O(N^2). Places p < q are counted, not listed.
 ///
 /// With a bidirectional first layer items attend to their labels as labels to their items, all others see all 2N + 1
-/// places alike, and every q is alike. At alpha = 0 every place attends to the query's token with 2 / (2N + 1); only the
-/// difference to that is kept, to which the softmax is indifferent:
-/// \f$ (2N - 1) x \f$ at label q, \f$ -2x \f$ at the other labels and the items, 0 at the query, with
-/// \f$ x = (e^\alpha - 1) / ((e^\alpha + 2N)(2N + 1)) \f$. All scores are thus exactly zero at alpha = 0, and so are
-/// both gradients at alpha = beta = 0: an exact saddle, which no readout leaves.
+/// places alike, and every q is alike. At alpha = 0 every place attends to the query's token with 2 / (2N + 1); only
+/// the difference to that is kept, to which the softmax is indifferent: \f$ (2N - 1) x \f$ at label q, \f$ -2x \f$ at
+/// the other labels and the items, 0 at the query, with \f$ x = (e^\alpha - 1) / ((e^\alpha + 2N)(2N + 1)) \f$. All
+/// scores are thus exactly zero at alpha = 0, and so are both gradients at alpha = beta = 0: an exact saddle, which no
+/// readout leaves.
 ///
 /// Derived here from the relational form of the loss; agrees with reduced::relational_model to rounding.
 class exact_induction_head {
@@ -145,8 +146,8 @@ private:
   }
 
   /// Adds weight x loss, attention and gradient of the query that repeats the item at place `before`, with the answer
-  /// behind it. Layer 1's attention to the query's token, but for a constant, is 0 at the places before, and match_ from
-  /// there on, with derivative slope_ by alpha.
+  /// behind it. Layer 1's attention to the query's token, but for a constant, is 0 at the places before, and match_
+  /// from there on, with derivative slope_ by alpha.
   void add_query(index before, std::span<const double> coordinates, double weight, induction_values& sum) {
     const double beta = coordinates[1], gamma = coordinates[2], count = static_cast<double>(before);
     const index listed = places_ - before, tokens = listed - 1;
@@ -214,20 +215,20 @@ private:
 /// for N -> infinity at fixed V / N: with squared error and with cross-entropy
 /// \f[ T = \sqrt{8 \pi w_p w_t} \, \frac{N^2}{\ln N} \quad \text{and} \quad
 ///     \sqrt{\frac{4 N w_t T}{1 - 2N / V}} \propto \frac{N^{3/2}}{\sqrt{\ln N}}. \f]
-/// In the Gram metric both lengths grow with N, which adds 1 to the powers. It holds for V > 2N + 1 alone: at the origin
-/// gamma' is proportional to 1 / (2N + 1) - 1 / V, so that with fewer tokens the readout turns negative.
+/// In the Gram metric both lengths grow with N, which adds 1 to the powers. It holds for V > 2N + 1 alone: at the
+/// origin gamma' is proportional to 1 / (2N + 1) - 1 / V, so that with fewer tokens the readout turns negative.
 ///
 /// Derivation (ours): while attention is uniform but for a few places, alpha and beta climb
-/// \f$ \Phi = \sum_p e^{\beta a_p} - \beta / 2 \f$ at gamma / (2 N^2) times its slopes. A label competes with 2p - 1 other
-/// places instead of n - 1, hence \f$ \sum_p a_p = (e^\alpha / 2) (\ln N + O(1)) \f$, and the idealised head's time is
-/// divided by ln N. With squared error gamma soon settles at 1. With cross-entropy the tokens that are absent or wrong
-/// hold nearly all of the probability, and w_t gamma' = (1 - 2N / V) / (2N) lasts until emergence: the integral of gamma,
-/// t^2 (1 - 2N / V) / (4N w_t), takes the place of the time. This relation to the time with squared error is accurate
-/// to half a percent from N = 128 on in the unit metric (2 % in the Gram metric).
+/// \f$ \Phi = \sum_p e^{\beta a_p} - \beta / 2 \f$ at gamma / (2 N^2) times its slopes. A label competes with 2p - 1
+/// other places instead of n - 1, hence \f$ \sum_p a_p = (e^\alpha / 2) (\ln N + O(1)) \f$, and the idealised head's
+/// time is divided by ln N. With squared error gamma soon settles at 1. With cross-entropy the tokens that are absent
+/// or wrong hold nearly all of the probability, and w_t gamma' = (1 - 2N / V) / (2N) lasts until emergence: the
+/// integral of gamma, t^2 (1 - 2N / V) / (4N w_t), takes the place of the time. This relation to the time with squared
+/// error is accurate to half a percent from N = 128 on in the unit metric (2 % in the Gram metric).
 ///
 /// The powers are seen late. What stands for ln N is ln N + c + O(1 / ln N), with c = -.07 for w_t = w_p and -.75 for
-/// w_t >> w_p by first-order perturbation, and c = -.33, -.07, -.001 measured at N = 64, 256, 1024 with squared error in
-/// the unit metric, whose local exponent d ln t / d ln N is 1.77 between N = 128 and 256.
+/// w_t >> w_p by first-order perturbation, and c = -.33, -.07, -.001 measured at N = 64, 256, 1024 with squared error
+/// in the unit metric, whose local exponent d ln t / d ln N is 1.77 between N = 128 and 256.
 ///
 /// Throws argument_error for N < 2, V < 2N + 2, or a bidirectional first layer, with which nothing emerges from zero.
 [[nodiscard]] inline double asymptotic_emergence_time(const exact_induction_head_options& options) {

@@ -45,8 +45,8 @@ struct induction_flow_options {
 /// Gradient flow of an induction head in its metric. The result's `value` is what is left to the event, 1/2 - B or
 /// 1 - beta (the smaller of both for `either`, 1/2 - B for `none`), `samples` are the coordinates at `times`.
 ///
-/// An explicit integrator: while gamma follows the slow growth of alpha and beta, its rate of relaxation, of order 1 / m
-/// per token's length, bounds the steps at about three of its times, that is t_ICL / (3 m) = 0.8 N steps of six
+/// An explicit integrator: while gamma follows the slow growth of alpha and beta, its rate of relaxation, of order
+/// 1 / m per token's length, bounds the steps at about three of its times, that is t_ICL / (3 m) = 0.8 N steps of six
 /// evaluations for the idealised head, until it emerges. Throws argument_error for bad options, solver_error when the
 /// flow can't go on.
 template <induction_circuit Circuit>

@@ -85,15 +85,15 @@ emergence_integral emergence_along(const induction_head& head, double alpha, dou
 
 }  // namespace detail
 
-/// t_ICL and T_beta of the idealised head with its readout held at gamma: exact for the two-variable system of alpha and
-/// beta (readout::held).
+/// t_ICL and T_beta of the idealised head with its readout held at gamma: exact for the two-variable system of alpha
+/// and beta (readout::held).
 ///
 /// Q makes a a function of beta alone (by Lambert's W function), and so is B. Gradient flow is then one quadrature,
 /// \f[ t = \int_{\beta_0}^{\beta} \frac{w_t \, dx}{g(B) \, a \, B (1 - B)}, \f]
 /// up to beta = 1, and up to the beta at which B = 1/2. It is evaluated by adaptive Gauss-Kronrod rules.
 ///
 /// \param alpha,beta  at t = 0; alpha below 700
-/// \param gamma       of the readout, in (0, 2m / (m - 1)): beyond that g vanishes before B = 1/2, which is never reached.
+/// \param gamma       of the readout, in (0, 2m / (m - 1)): beyond that g vanishes before B = 1/2, which isn't reached.
 ///                    T_beta is infinite where g vanishes before beta = 1 is reached.
 /// Throws argument_error for values that aren't allowed.
 [[nodiscard]] inline emergence_integral emergence_integral_held(const induction_head& head, double gamma,

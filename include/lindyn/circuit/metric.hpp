@@ -14,9 +14,10 @@ namespace lindyn::circuit {
 /// Squared lengths of the induction head's three directions: gradient flow is
 /// position alpha' = -dL/dalpha, token beta' = -dL/dbeta, token gamma' = -dL/dgamma.
 ///
-/// The unit metric descends in the coordinates themselves. The Gram metric is that of gradient flow of the full weights:
-/// the direction of alpha is the centred shift of P positions, with Frobenius norm squared P - 1, those of beta and
-/// gamma are the centred identity of V tokens, with V - 1; they stand in different blocks, hence no cross terms.
+/// The unit metric descends in the coordinates themselves. The Gram metric is that of gradient flow of the full
+/// weights: the direction of alpha is the centred shift of P positions, with Frobenius norm squared P - 1, those of
+/// beta and gamma are the centred identity of V tokens, with V - 1; they stand in different blocks, hence no cross
+/// terms.
 struct metric {
   double position = 1;  ///< of alpha
   double token = 1;     ///< of beta and gamma

@@ -44,8 +44,9 @@ struct residual_options {
 /// E is d x D with orthonormal columns (D = V + P; unit columns of random directions where d < D). Nothing but the
 /// weights is learned.
 ///
-/// Derived: attention mixes places and O mixes entries, so that they commute, and x = T_l X with the concatenated stream
-/// X = [x | A_1 x | .. | A_H x] of attention_only and the *reader* T_1 = E, T_l+1 = [T_l | O_l1 T_l | .. | O_lH T_l].
+/// Derived: attention mixes places and O mixes entries, so that they commute, and x = T_l X with the concatenated
+/// stream X = [x | A_1 x | .. | A_H x] of attention_only and the *reader*
+/// \f[ T_1 = E , \qquad T_{l+1} = [\, T_l \mid O_{l1} T_l \mid \cdots \mid O_{lH} T_l \,] . \f]
 /// The network is therefore attention_only at the weights T_l' W T_l and W_out T_L+1, and its gradient is T_l G T_l'
 /// (G T_L+1' of the readout) with that network's gradient G. If the columns of T are orthonormal both learn alike;
 /// otherwise copies leak into each other, by about 1 / sqrt(d).

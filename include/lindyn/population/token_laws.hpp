@@ -7,8 +7,8 @@
 ///
 /// All of them have rare tokens, burstiness and distractors: see `rare_class` and `block_list`. With b = burstiness > 1
 /// the queried pair fills b of the N blocks (same keys, same label) at uniform places, and the N - b others hold other
-/// pairs. D = distractors further blocks at uniform places hold tokens of their own, rare ones as often as pairs do, and
-/// are never asked for. What is said of the pairs' order is the order of their first blocks, distractors last.
+/// pairs. D = distractors further blocks at uniform places hold tokens of their own, rare ones as often as pairs do,
+/// and are never asked for. What is said of the pairs' order is the order of their first blocks, distractors last.
 
 #include <algorithm>
 #include <span>
@@ -148,8 +148,8 @@ private:
 };
 
 /// Items and labels are tokens of their own: the even ones are items, 2i + 1 = C(2i) is the label of 2i, and labels can
-/// be recalled from the weights. First the keys of all pairs: distinct items, uniform. Then the labels, pair by pair, in
-/// order and independently: the label is C(item) with probability 1 - within_class, else uniform over the labels but
+/// be recalled from the weights. First the keys of all pairs: distinct items, uniform. Then the labels, pair by pair,
+/// in order and independently: the label is C(item) with probability 1 - within_class, else uniform over the labels but
 /// for earlier ones and C(item); it may be another item's, and so be repeated by a later stored label. The queried
 /// block is uniform. Symmetry: the permutations of the couples, S_(V/2), which keep the sides. Rare tokens and
 /// distractors are as in stored_association_tokens.

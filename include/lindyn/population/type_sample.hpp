@@ -200,8 +200,8 @@ private:
 /// stored. If the number of these chances depends on how others come out, it is the first that are stratified, as many
 /// as there are when all chances come true. The query is the last choice of all, if that is an among(count); the
 /// contexts of a law that ends with another choice (burstiness > 1) are sequences.
-/// \param draw      a process; argument_error if in any draw it asks for fewer of these chances than when all come true,
-///                  or for another last among(count)
+/// \param draw      a process; argument_error if in any draw it asks for fewer of these chances than when all come
+///                  true, or for another last among(count)
 /// \param contexts  number of contexts, at least 2: argument_error
 /// \param seed      the sample is a function of the three arguments alone
 template <process Process>

@@ -32,11 +32,11 @@ struct descent_options {
 /// Moves the coordinates by an optimiser whose gradient is \f$G^{-1}\, \partial L / \partial c\f$, and returns the last
 /// ones.
 ///
-/// That is the gradient of the full weights in coordinates (derived: dL/dW lies on the manifold, <S, dL/dW> = dL/dc, and
-/// coordinates are G^-1 <S, .>). With the population gradient a linear optimiser, gradient descent or momentum with any
-/// decay, therefore does to the full weights exactly what it does to the coordinates. Adam doesn't: on the weights it
-/// normalises each entry by itself, and on the coordinates each selection's common coefficient. The latter never leaves
-/// the manifold, and is the optimiser of another, smaller problem.
+/// That is the gradient of the full weights in coordinates (derived: dL/dW lies on the manifold, <S, dL/dW> = dL/dc,
+/// and coordinates are G^-1 <S, .>). With the population gradient a linear optimiser, gradient descent or momentum with
+/// any decay, therefore does to the full weights exactly what it does to the coordinates. Adam doesn't: on the weights
+/// it normalises each entry by itself, and on the coordinates each selection's common coefficient. The latter never
+/// leaves the manifold, and is the optimiser of another, smaller problem.
 ///
 /// \param model    the loss on the manifold
 /// \param start    coordinates at the start

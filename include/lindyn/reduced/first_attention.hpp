@@ -18,9 +18,9 @@
 
 namespace lindyn::reduced::detail {
 
-/// A_ij = w_i,class(j) + (the excess of pair ij, if related), as unrelated places have the score of their classes alone,
-/// zero for columns of class 0. Everything costs O(T) for each class, and O(pairs), instead of O(T^2): the w part of a
-/// push is a suffix sum, that of a fold a prefix sum.
+/// A_ij = w_i,class(j) + (the excess of pair ij, if related), as unrelated places have the score of their classes
+/// alone, zero for columns of class 0. Everything costs O(T) for each class, and O(pairs), instead of O(T^2): the w
+/// part of a push is a suffix sum, that of a fold a prefix sum.
 class first_attention {
 public:
   void resize(const relation_context& context) {

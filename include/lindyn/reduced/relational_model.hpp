@@ -6,14 +6,14 @@
 ///
 /// On the manifold the scores of a sequence of n places are the n x n matrix
 /// \f[ \sum_{a,b,S} \theta_{abS}\; P^a R^S (P^b)^\top \f]
-/// with \f$R^S\f$ the relations between the sequence's own places and \f$P^a\f$ the product of attention matrices
-/// along path a (IMIR, section 4; in this form derived: insert \f$W = \sum \theta_{abS}\, e_a e_b^\top \otimes S\f$ and
+/// with \f$R^S\f$ the relations between the sequence's own places and \f$P^a\f$ the product of attention matrices along
+/// path a (IMIR, section 4; in this form derived: insert \f$W = \sum \theta_{abS}\, e_a e_b^\top \otimes S\f$ and
 /// \f$x = [P^a x_0]_a\f$ into \f$x_i^\top W x_j\f$). Centring takes a constant from each block of \f$R^S\f$ that lies
-/// between two classes of places (the orbits of the group, see detail::point_classes). Path products are row-stochastic,
-/// so that with one class it shifts a row of scores, or all logits, by a constant: 0/1 relations serve, and only the
-/// squared error sees the shift. With several classes it is a term of low rank in the scores, made of sums over classes,
-/// and a shift of the logits of each class of tokens. Two primitives, adjoint to each other, do everything:
-/// push \f$X \to X A\f$ and fold \f$X \to X A^\top\f$.
+/// between two classes of places (the orbits of the group, see detail::point_classes). Path products are
+/// row-stochastic, so that with one class it shifts a row of scores, or all logits, by a constant: 0/1 relations serve,
+/// and only the squared error sees the shift. With several classes it is a term of low rank in the scores, made of sums
+/// over classes, and a shift of the logits of each class of tokens. Two primitives, adjoint to each other, do
+/// everything: push \f$X \to X A\f$ and fold \f$X \to X A^\top\f$.
 
 #include <algorithm>
 #include <cmath>
