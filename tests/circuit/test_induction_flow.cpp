@@ -180,7 +180,15 @@ TEST_CASE("bad options are refused by name, and a flow that can't go on says so"
   CHECK_THROWS_AS((void)emergence_time(head, {.max_steps = 10}), solver_error);
   for (const double gamma : {0.0, -1.0, 2.0646, 3.0, std::nan("")})
     CHECK_THROWS_WITH_AS((void)emergence_integral_held(head, gamma), doctest::Contains("gamma"), argument_error);
-  CHECK_THROWS_WITH_AS((void)emergence_integral_held(head, 1, 701), doctest::Contains("alpha"), argument_error);
+  for (const double alpha : {-601.0, 601.0, std::nan("")})
+    CHECK_THROWS_WITH_AS((void)emergence_integral_held(head, 1, alpha), doctest::Contains("alpha"), argument_error);
+  for (const double beta : {-601.0, -40.0, std::nan("")})
+    CHECK_THROWS_WITH_AS((void)emergence_integral_held(head, 1, 0, beta), doctest::Contains("beta"), argument_error);
+  for (const double alpha : {-590.0, 590.0}) {
+    const auto far = emergence_integral_held(head, 1, alpha, -1);
+    CHECK(far.icl_time > 0);
+    CHECK(std::isfinite(far.icl_time));
+  }
   CHECK_THROWS_WITH_AS((void)emergence_integral_stationary(head, 0, 1e200), doctest::Contains("beta"), argument_error);
 }
 

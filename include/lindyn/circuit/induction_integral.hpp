@@ -48,9 +48,11 @@ public:
   /// (1 - a)^2) > 0.
   [[nodiscard]] double score(double beta) const { return beta * previous_attention(beta); }
   [[nodiscard]] double previous_attention(double beta) const {
-    const double y = lambert_w_of_exp(offset_ + steepness_ * beta * beta);
+    const double y = lambert_w_of_exp(level(beta));
     return y / (1 + y);
   }
+  /// y + ln y.
+  [[nodiscard]] double level(double beta) const { return offset_ + steepness_ * beta * beta; }
 
 private:
   double steepness_, offset_ = 0;
@@ -59,9 +61,11 @@ private:
 /// \param gain  -dL/dB as a function of B
 template <class Gain>
 emergence_integral emergence_along(const induction_head& head, double alpha, double beta, Gain&& gain) {
-  require(std::isfinite(alpha) && alpha < 700, "alpha", alpha, "finite and below 700");
-  require(std::isfinite(beta) && std::abs(beta) < 1e150, "beta", beta, "finite and below 1e150 in size");
+  require(alpha > -600 && alpha < 600, "alpha", alpha, "in (-600, 600)");
+  require(beta > -600 && beta < 1e150, "beta", beta, "in (-600, 1e150)");
   const conserved_curve curve(head, alpha, beta);
+  require(curve.level(std::max(beta, 0.0)) > -700, "beta", beta,
+          "such that attention is still a number where beta passes zero");
   const auto time_until = [&](double end) {
     const auto slowness = [&](double at) {
       const double score = curve.score(at);
@@ -92,7 +96,7 @@ emergence_integral emergence_along(const induction_head& head, double alpha, dou
 /// \f[ t = \int_{\beta_0}^{\beta} \frac{w_t \, dx}{g(B) \, a \, B (1 - B)}, \f]
 /// up to beta = 1, and up to the beta at which B = 1/2. It is evaluated by adaptive Gauss-Kronrod rules.
 ///
-/// \param alpha,beta  at t = 0; alpha below 700
+/// \param alpha,beta  at t = 0; between -600 and 600, lest the times or attention exceed all numbers
 /// \param gamma       of the readout, in (0, 2m / (m - 1)): beyond that g vanishes before B = 1/2, which isn't reached.
 ///                    T_beta is infinite where g vanishes before beta = 1 is reached.
 /// Throws argument_error for values that aren't allowed.
