@@ -52,8 +52,10 @@ TEST_CASE("with several keys, too, every order of the complete table has the sam
   struct sizes {
     int m, q;
   };
-  for (const auto& [m, q] : {sizes{2, 2}, sizes{2, 3}, sizes{3, 2}}) {
+  for (const sizes& table : {sizes{2, 2}, sizes{2, 3}, sizes{3, 2}}) {
+    const int m = table.m, q = table.q;
     CAPTURE(m);
+    CAPTURE(q);
     const block_list list{m * q, m + q + m * q, 3};
     const auto found = enumerate_types(law(conditional_retrieval_tokens(list, m), one_place()));
     const double count = orders(m, q) * m * q;

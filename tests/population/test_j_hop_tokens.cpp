@@ -34,13 +34,14 @@ TEST_CASE("j-hop recall draws every chain among distinct distractors equally oft
     block_list list;
     int hops;
   };
-  for (const auto& [list, hops] :
+  for (const sizes& of :
        {sizes{{2, 5}, 1}, sizes{{2, 4}, 2}, sizes{{3, 6}, 2}, sizes{{3, 5}, 3}, sizes{{1, 4}, 1}, sizes{{4, 5}, 4}}) {
-    CAPTURE(list.pairs);
+    const int pairs = of.list.pairs, hops = of.hops;
+    CAPTURE(pairs);
     CAPTURE(hops);
     // the blocks of the chain in their order, then its tokens and the distractors'
-    const double count = arrangements(list.pairs, hops) * arrangements(list.vocabulary, 2 * list.pairs - hops + 1);
-    check_uniform(j_hop_tokens(list, hops), count,
+    const double count = arrangements(pairs, hops) * arrangements(of.list.vocabulary, 2 * pairs - hops + 1);
+    check_uniform(j_hop_tokens(of.list, hops), count,
                   [&](const std::vector<int>& tokens, int answer) { return allowed(tokens, answer, hops); });
   }
 }
