@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-//
-// How long does an induction head take to form? Emergence times over the number of pairs N, of the idealised head of
-// three weights and of the exact causal one, in the unit metric and in the Gram metric of the full weights: beside the
-// asymptotic laws, with local exponents d ln t / d ln N.
-//
-//   induction_head --help
+
+/// \file
+/// How long does an induction head take to form? Emergence times over the number of pairs N, of the idealised head of
+/// three weights and of the exact causal one, in the unit metric and in the Gram metric of the full weights: beside the
+/// asymptotic laws, with local exponents d ln t / d ln N.
+///
+///   induction_head --help
 
 #include <algorithm>
 #include <chrono>
