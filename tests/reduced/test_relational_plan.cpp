@@ -60,6 +60,33 @@ TEST_CASE("alike sequences are merged with their weights, those of weight zero l
   CHECK(plan.contexts.front().queries.front().weight[0] == 0.75);
 }
 
+TEST_CASE("each class of tokens has slots of its own and others of its own, for queries of either class") {
+  // Tokens 0 .. 3 are of class 0, tokens 4 .. 8 of class 1.
+  const manifold::basis basis(
+      1, 1,
+      symmetry::product(symmetry::direct_sum({{symmetry::full_symmetric(4), "a"}, {symmetry::full_symmetric(5), "b"}}),
+                        symmetry::cyclic(9)));
+  const std::vector<int> a{0, 4, 2}, b{0, 4, 5}, here{0, 8, 7};
+  const auto plan =
+      compile_relations(basis, std::vector<task::sequence>{{a, here, 7, 0.25}, {b, here, 1, 0.25}, {b, here, 6, 0.5}});
+  REQUIRE(plan.contexts.size() == 1);
+  const auto& context = plan.contexts.front();
+  CHECK(context.classes == std::vector<int>{0, 1});
+  CHECK(context.class_count == 2);
+  CHECK(context.slots == std::vector<int>{0, 1, 0, 1, 1});  // one more of class 0 serves all, two of class 1
+  CHECK(context.others == std::vector<double>{2, 2});
+  CHECK(context.unrelated == std::vector<int>{0, 1, 0, 0});  // but for place 1 and place 0, eight places on
+  REQUIRE(context.class_kinds.size() == 4);
+  CHECK(context.class_kinds[0] == -1);
+  CHECK(context.class_kinds[2] == -1);
+  using terms = reduced::pair_kind;
+  CHECK(plan.kinds[static_cast<std::size_t>(context.class_kinds[1])] == terms{{0, 0.25}});
+  CHECK(plan.kinds[static_cast<std::size_t>(context.class_kinds[3])] == terms{{1, -0.2}});
+  REQUIRE(context.queries.size() == 1);
+  CHECK(context.queries.front().classes.front().sum() == 1);
+  CHECK(context.queries.front().classes.back().sum() == 2);
+}
+
 TEST_CASE("sequences of several lengths have a trunk each") {
   const manifold::basis basis(1, 1, symmetry::product(symmetry::full_symmetric(6), symmetry::cyclic(9)));
   const std::vector<int> one{3}, two{0, 1}, three{0, 1, 2};

@@ -64,6 +64,23 @@ TEST_CASE("so it does where there are four pairs") {
   }
 }
 
+TEST_CASE("so it does where tokens are of two classes, and which of them a pair has is a chance") {
+  const population::block_list list{.pairs = 3, .vocabulary = 14, .block = 2};
+  const population::law law(population::recall_tokens(list, {0.3, 6}), population::slot_positions(list));
+  const manifold::basis basis(2, 1, law.structure());
+  REQUIRE(basis.tokens().structure().orbit_count() == 2);
+  for (const auto loss : {task::loss::cross_entropy, task::loss::squared_error}) {
+    reduced::relational_model exact(basis, population::enumerate_types(law).types, loss);
+    reduced::sampled_loss sampled(basis, population::sample_types(law, 200, 1), loss);
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      const auto coordinates = normal_numbers(basis.dimension(), seed, 1.0);
+      const auto estimate = sampled(coordinates);
+      CHECK(std::abs(estimate.mean - exact.loss(coordinates)) < 5 * estimate.standard_error);
+      CHECK(estimate.standard_error < 0.1 * estimate.mean);
+    }
+  }
+}
+
 TEST_CASE("without chances all contexts are alike, and the estimate is exact") {
   const auto law = on_slots({.pairs = 5, .vocabulary = 16, .block = 2});
   const manifold::basis basis(2, 1, law.structure());
