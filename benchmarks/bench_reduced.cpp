@@ -1,156 +1,146 @@
 // SPDX-License-Identifier: MIT
 /// \file
-/// The reduced model (double, one core): loss with gradient, and the flow of the three-layer reference.
+/// The reduced model (double, one core): loss, loss with gradient, and the flow to emergence.
 ///
-/// Floors, `floor_us`: the exponentials and the dense products that no way of computing this can do without, each at
-/// the speed measured here when the program starts. With N queries behind a trunk of T = N k places, H = 1,
-///   exponentials = L N (T + 1) + (L - 2) T (T + 1) / 2 + N T        (queries, trunk rows, logits)
-///   operations   = 9 N T^2 for L = 3 (the queries' fold and two pushes by layer 2's attention, lower triangular, each
-///                  with two products in the backward pass), 0 for L = 2, whose first layer is sparse
-/// Everything else - relations, sums by prefix, the adjoint of the softmax - is a few operations an entry of N x T.
+/// The floor counts the exponentials and the dense products of this way of computing it (relational_pass.hpp), with N
+/// queries behind a trunk of T = 2 N places, c(l) = (H + 1)^(l - 1) copies entering layer l:
+///   exponentials   H [L N (T + 1) + (L - 2) T (T + 1) / 2] + N T    (queries; trunk rows from layer 2 on; logits)
+///   a push or fold of one row by a dense, lower triangular T x T matrix, those of the trunk in the layers 2 .. L - 1:
+///                  T^2 operations; for row i of the trunk itself i^2, T^3 / 3 in all. There are
+///     folds        H (c(l - 1) - 1) a row in layer l, the key copies that such a layer made last
+///     copies       c(L - 1) - 1 - H (L - 2) pushes a row of a query, of the copies that the last layer reads
+///                  (and c(L - 2) - 1 - H (L - 3) a row of the trunk)
+///     readout      |T| (c(L) - c(2)) pushes a row of a query
+///   loss with gradient: three times the products, as each has two adjoint ones; the exponentials once.
+/// Layer 1 is "constant + sparse" and needs no dense products: for L = 2 the floor holds the exponentials alone.
+/// Relations, sums by prefix and the adjoint of the softmax are a few operations an entry of N x T each, not counted.
+
+#include <filesystem>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 #include <benchmark/benchmark.h>
 
-#include <ctime>
-#include <filesystem>
-#include <string>
-#include <vector>
-
-#include <lindyn/core/random.hpp>
+#include <lindyn/core/sizes.hpp>
 #include <lindyn/io/json.hpp>
 #include <lindyn/manifold/basis.hpp>
 #include <lindyn/population/law.hpp>
 #include <lindyn/reduced/flow.hpp>
-#include <lindyn/reduced/lanes.hpp>
 #include <lindyn/reduced/relational_model.hpp>
+
+#include "support.hpp"
 
 namespace {
 
-using lindyn::reduced::lanes;
+using benchmarks::lines_of_sizes;
+using benchmarks::sizes;
 using lindyn::reduced::relational_model;
 using recall = lindyn::task::associative_recall<lindyn::block<2>>;
 using stored = lindyn::task::associative_recall<lindyn::block<2>, lindyn::stored_association>;
 
-/// Seconds of processor time for each of `count` calls of `work`.
-template <class Work>
-double seconds_of(int count, Work&& work) {
-  const std::clock_t begin = std::clock();
-  for (int i = 0; i < count; ++i) work();
-  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC / count;
+benchmarks::needs needs_of(const sizes& size, int token_selections, bool gradient) {
+  const double n = size.pairs, t = 2 * n, layers = size.layers, heads = size.heads;
+  const auto copies = [&](int layer) {
+    return layer < 1 ? 0.0 : static_cast<double>(lindyn::copies(layer - 1, size.heads));
+  };
+  double exponentials = heads * layers * n * (t + 1) + n * t, pushes_of_query = 0, pushes_of_trunk = 0;
+  if (size.layers > 2) {
+    exponentials += heads * (layers - 2) * t * (t + 1) / 2;
+    for (int layer = 3; layer <= size.layers; ++layer) {
+      pushes_of_query += heads * (copies(layer - 1) - 1);
+      if (layer < size.layers) pushes_of_trunk += heads * (copies(layer - 1) - 1);
+    }
+    pushes_of_query += copies(size.layers - 1) - 1 - heads * (layers - 2);
+    if (size.layers > 3) pushes_of_trunk += copies(size.layers - 2) - 1 - heads * (layers - 3);
+    pushes_of_query += token_selections * (copies(size.layers) - copies(2));
+  }
+  const double products = n * t * t * pushes_of_query + t * t * t / 3 * pushes_of_trunk;
+  return {.operations = (gradient ? 3 : 1) * products, .exponentials = exponentials};
 }
 
-/// Multiplications and additions a second, in products and sums that don't wait for each other.
-double measured_peak() {
-  constexpr int chains = 16 / lanes::parts, rounds = 100;
-  const lanes factor = lanes::all(0.999);
-  lanes sums[chains]{};
-  const double seconds = seconds_of(20'000, [&] {
-    for (int round = 0; round < rounds; ++round)
-      for (lanes& sum : sums) sum = sum * factor + factor;
-    benchmark::DoNotOptimize(sums);
-  });
-  return 2.0 * lanes::count * chains * rounds / seconds;
+/// {I} with all tokens distinct, {I, C} with every label the partner of its item: N types each.
+template <class Task>
+relational_model model_of(const sizes& size) {
+  const lindyn::population::recall_law<Task> law(
+      {.pairs = size.pairs, .vocabulary = size.vocabulary, .within_class = 0.0});
+  return {lindyn::manifold::basis(size.layers, size.heads, law.structure()),
+          lindyn::population::enumerate_types(law).types};
 }
+template <class Task>
+constexpr int token_selections = std::is_same_v<Task, stored> ? 2 : 1;
 
-/// Seconds for one exponential.
-double measured_exponential() {
-  std::vector<lanes> values(64), results(64);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = lanes::all(-0.1 * static_cast<double>(i));
-  const double seconds = seconds_of(20'000, [&] {
-    for (std::size_t i = 0; i < values.size(); ++i) results[i] = exponential(values[i]);
-    benchmark::DoNotOptimize(results.data());
-  });
-  return seconds / static_cast<double>(lanes::count * values.size());
-}
-
-double floor_seconds(int layers, int pairs) {
-  static const double peak = measured_peak(), exponential = measured_exponential();
-  const double n = pairs, t = 2 * n;
-  const double exponentials = layers * n * (t + 1) + (layers - 2) * t * (t + 1) / 2 + n * t;
-  const double operations = layers == 3 ? 9 * n * t * t : 0;
-  return exponentials * exponential + operations / peak;
+template <class Task>
+void loss_and_gradient(benchmark::State& state, const sizes& size) {
+  relational_model model = model_of<Task>(size);
+  const auto coordinates = benchmarks::normal_numbers(model.dimension(), 0.3);
+  std::vector<double> gradient(coordinates.size());
+  for (auto _ : state) {
+    double loss = model.loss_and_gradient(coordinates, gradient);
+    benchmark::DoNotOptimize(&loss);
+    benchmark::DoNotOptimize(gradient.data());
+  }
+  benchmarks::set_floor(state, needs_of(size, token_selections<Task>, true));
 }
 
 template <class Task>
-relational_model model_of(int layers, int pairs, int vocabulary) {
-  const lindyn::population::recall_law<Task> law({.pairs = pairs, .vocabulary = vocabulary, .within_class = 0.0});
-  return {lindyn::manifold::basis(layers, 1, law.structure()), lindyn::population::enumerate_types(law).types};
-}
-
-std::vector<double> coordinates_for(const relational_model& model) {
-  lindyn::counter_generator generator(1);
-  std::vector<double> coordinates;
-  for (lindyn::index i = 0; i < model.dimension(); ++i) coordinates.push_back(0.3 * lindyn::standard_normal(generator));
-  return coordinates;
-}
-
-void loss_and_gradient(benchmark::State& state, relational_model model, int layers, int pairs) {
-  const auto coordinates = coordinates_for(model);
-  std::vector<double> gradient(coordinates.size());
-  double sum = 0;
-  for (auto _ : state) {
-    sum += model.loss_and_gradient(coordinates, gradient);
-    benchmark::DoNotOptimize(gradient.data());
-  }
-  benchmark::DoNotOptimize(&sum);
-  state.counters["floor_us"] = 1e6 * floor_seconds(layers, pairs);
-}
-
-void velocity(benchmark::State& state, relational_model model) {
-  const auto coordinates = coordinates_for(model);
-  std::vector<double> result(coordinates.size());
-  for (auto _ : state) {
-    model.velocity(coordinates, result);
-    benchmark::DoNotOptimize(result.data());
-  }
-}
-
-void loss(benchmark::State& state, relational_model model) {
-  const auto coordinates = coordinates_for(model);
+void loss(benchmark::State& state, const sizes& size) {
+  relational_model model = model_of<Task>(size);
+  const auto coordinates = benchmarks::normal_numbers(model.dimension(), 0.3);
   for (auto _ : state) {
     double value = model.loss(coordinates);
     benchmark::DoNotOptimize(&value);
   }
+  benchmarks::set_floor(state, needs_of(size, token_selections<Task>, false));
 }
 
-void flow(benchmark::State& state, std::vector<double> start, double tolerance) {
-  relational_model model = model_of<recall>(3, 4, 16);
+void flow(benchmark::State& state, const sizes& size, const std::vector<double>& start) {
+  relational_model model = model_of<recall>(size);
   double evaluations = 0;
-  for (auto _ : state)
-    evaluations = static_cast<double>(
-        lindyn::reduced::flow(model, start, {.until = 1e6, .stop_at_loss = 0.05, .tolerance = tolerance}).evaluations);
+  for (auto _ : state) {
+    const auto end = lindyn::reduced::flow(model, start, {.until = 1e9, .stop_at_loss = 0.05, .tolerance = 1e-6});
+    if (end.status != lindyn::integrate::flow_status::event) state.SkipWithError("the loss stays above 0.05");
+    evaluations = static_cast<double>(end.evaluations);
+  }
   state.counters["evaluations"] = evaluations;
-  state.counters["floor_us"] = 1e6 * evaluations * floor_seconds(3, 4);
+  state.SetLabel(std::to_string(static_cast<int>(evaluations)) + " evaluations");
+  benchmarks::needs all = needs_of(size, 1, true);
+  all.operations *= evaluations;
+  all.exponentials *= evaluations;
+  benchmarks::set_floor(state, all);
 }
 
 const bool registered = [] {
-  const auto named = [](const std::string& name, auto function, auto... arguments) {
-    return benchmark::RegisterBenchmark(name.c_str(), function, arguments...);
+  const auto add = [](const std::string& name, auto function, const auto&... arguments) {
+    benchmark::RegisterBenchmark(name.c_str(), function, arguments...);
   };
-  for (const int layers : {2, 3})
-    for (const int pairs : {4, 16, 64}) {
-      const std::string sizes = "/L" + std::to_string(layers) + "/N" + std::to_string(pairs);
-      const auto add = [&](const std::string& name, const relational_model& model) {
-        named("reduced/loss_and_gradient" + name, loss_and_gradient, model, layers, pairs)
-            ->Unit(benchmark::kMicrosecond);
-        named("reduced/loss" + name, loss, model)->Unit(benchmark::kMicrosecond);
-      };
-      // {I} with all tokens distinct, {I, C} with every label the partner of its item: N types each.
-      const int vocabulary = pairs == 4 ? 16 : pairs == 16 ? 64 : 256;
-      add(sizes, model_of<recall>(layers, pairs, vocabulary));
-      add(sizes + "/association", model_of<stored>(layers, pairs, vocabulary));
-      if (pairs == 16) add(sizes + "/V4096", model_of<recall>(layers, pairs, 4096));
-    }
+  const std::vector<int> pairs{4, 8, 16, 24, 32, 48, 64}, vocabularies{64, 256, 1024, 4096};
+  for (const auto& size : lines_of_sizes{{}, {1, 2, 3, 4}, {1, 2, 3, 4}, pairs, vocabularies}.points())
+    add("reduced/loss_and_gradient/I" + size.name(), loss_and_gradient<recall>, size);
+  for (const auto& size : lines_of_sizes{{.layers = 3}, {}, {1, 2, 3}, pairs, vocabularies}.points())
+    add("reduced/loss_and_gradient/I" + size.name(), loss_and_gradient<recall>, size);
+  for (const int layers : {2, 3}) {
+    const auto line = lines_of_sizes{.base = {.layers = layers}, .pairs = pairs}.points();
+    for (const auto& size : line) add("reduced/loss/I" + size.name(), loss<recall>, size);
+    for (const auto& size : line) add("reduced/loss_and_gradient/IC" + size.name(), loss_and_gradient<stored>, size);
+  }
 
-  named("reduced/velocity/L3/N4", velocity, model_of<recall>(3, 4, 16))->Unit(benchmark::kMicrosecond);
-
+  // To a loss of 0.05. The starts of the three-layer reference fit all N and V: the coordinates are the same. How long
+  // a flow takes to emergence, and so how many evaluations it needs, is the dynamics' affair, and no power of a size.
   const auto file = lindyn::io::read_json(std::filesystem::path(__FILE__).parent_path().parent_path() /
                                           "tests/data/reference/reduced_flow_3layer.json");
-  for (const auto& run : file.at("runs")) {
-    const std::string which = "/start" + run.at("seed").dump();
-    named("reduced/flow/L3/N4/tolerance_1e-6" + which, flow, run.at("start").get<std::vector<double>>(), 1e-6)
-        ->Unit(benchmark::kMillisecond);
-  }
+  for (const auto& run : file.at("runs"))
+    add("reduced/flow/start" + run.at("seed").dump() + sizes{3, 1, 4, 16}.name(), flow, sizes{3, 1, 4, 16},
+        run.at("start").get<std::vector<double>>());
+  const lines_of_sizes lines{
+      .base = {3, 1, 4, 256}, .pairs = {4, 8, 16, 32, 64}, .vocabularies = {16, 32, 64, 128, 256}};
+  const auto start = file.at("runs").back().at("start").get<std::vector<double>>();
+  const std::string name = "reduced/flow/start" + file.at("runs").back().at("seed").dump();
+  for (const auto& size : lines.points())
+    if (size != sizes{3, 1, 4, 16}) add(name + size.name(), flow, size, start);
+  for (const auto& size : lines_of_sizes{.base = {2, 1, 4, 16}, .layers = {2, 3, 4}, .heads = {1, 2, 3}}.points())
+    add("reduced/flow/random_start" + size.name(), flow, size,
+        benchmarks::normal_numbers(lindyn::manifold::layout(size.layers, size.heads, 1, 2).dimension(), 0.3));
   return true;
 }();
 
