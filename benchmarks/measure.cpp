@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -42,6 +44,17 @@ double median(std::vector<double> values) {
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
+/// What the floors are computed from.
+std::vector<std::pair<std::string, double>> machine() {
+  return {{"GFLOP/s (double)", benchmarks::peak<double>() / 1e9},
+          {"GFLOP/s (float)", benchmarks::peak<float>() / 1e9},
+          {"ns an exponential (double)", benchmarks::seconds_of_exponential<double>() * 1e9},
+          {"ns an exponential (float)", benchmarks::seconds_of_exponential<float>() * 1e9},
+          {"GB/s within 32 KiB", benchmarks::bandwidth(0x1p15) / 1e9},
+          {"GB/s within 1 MiB", benchmarks::bandwidth(0x1p20) / 1e9},
+          {"GB/s within 256 MiB", benchmarks::bandwidth(0x1p28) / 1e9}};
+}
+
 /// All repetitions of a benchmark.
 struct repetitions {
   std::int64_t order = 0;
@@ -59,13 +72,9 @@ public:
 
   bool ReportContext(const Context& context) override {
     if (json_) return json_->ReportContext(context);
-    std::printf(
-        "One core: %.0f GFLOP/s double, %.0f float; an exponential %.2f ns, %.2f; memory within 32 KiB %.0f GB/s, 1 "
-        "MiB "
-        "%.0f, 256 MiB %.0f\n",
-        benchmarks::peak<double>() / 1e9, benchmarks::peak<float>() / 1e9,
-        benchmarks::seconds_of_exponential<double>() * 1e9, benchmarks::seconds_of_exponential<float>() * 1e9,
-        benchmarks::bandwidth(0x1p15) / 1e9, benchmarks::bandwidth(0x1p20) / 1e9, benchmarks::bandwidth(0x1p28) / 1e9);
+    std::printf("One core: ");
+    for (const auto& [name, value] : machine()) std::printf("%s %.3g; ", name.c_str(), value);
+    std::printf("processor time everywhere\n");
     return true;
   }
 
@@ -117,7 +126,7 @@ public:
 
 private:
   void show_figures() const {
-    std::printf("\n%-62s %9s %9s %9s %8s\n", "processor time", "median", "shortest", "floor", "/ floor");
+    std::printf("\n%-62s %9s %9s %9s %8s\n", "processor time of", "median", "shortest", "floor", "/ floor");
     for (const auto& [order, what, shortest, memory_floor, label] : figures_) {
       std::printf("%-62s %9s %9s", what.name.c_str(), duration(what.seconds).c_str(), duration(shortest).c_str());
       if (what.floor > 0)
@@ -150,6 +159,9 @@ private:
     for (const growth& one : families) {
       Run row;
       row.run_name.function_name = one.family;
+      row.family_index = row.per_family_instance_index = 0;
+      row.repetitions = static_cast<std::int64_t>(one.points);
+      row.repetition_index = Run::no_repetition_index;
       row.run_type = Run::RT_Aggregate;
       row.aggregate_name = "growth";
       row.report_rms = true;  // prints "rms", the processor time below as it stands, and the counters
@@ -185,6 +197,8 @@ int main(int count, char** arguments) {
   count = static_cast<int>(std::remove(arguments, arguments + count, std::string_view("--growth")) - arguments);
   benchmark::Initialize(&count, arguments);
   if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
+  if (json)
+    for (const auto& [name, value] : machine()) benchmark::AddCustomContext(name, std::to_string(value));
   reporter shown(json, growth_alone);
   if (benchmark::RunSpecifiedBenchmarks(&shown) == 0) return 2;
   return shown.failed() ? 1 : 0;
