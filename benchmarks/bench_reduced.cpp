@@ -12,8 +12,10 @@
 ///                  (and c(L - 2) - 1 - H (L - 3) a row of the trunk)
 ///     readout      |T| (c(L) - c(2)) pushes a row of a query
 ///   loss with gradient: three times the products, as each has two adjoint ones; the exponentials once.
-/// Layer 1 is "constant + sparse" and needs no dense products: for L = 2 the floor holds the exponentials alone.
-/// Relations, sums by prefix and the adjoint of the softmax are a few operations an entry of N x T each, not counted.
+/// Layer 1 is "constant + sparse" and related pairs are few, so that these cost N T entries (trunk: T^2 / 2), each
+///     relations    3 operations for each pair of copies whose query side isn't the input, H (c(l) - 1) c(l) in layer l
+///     sums         2 operations for each fold and push by layer 1, H H c(l - 1) in layer l and H |T| in the readout
+///   with three times as many for the gradient. The adjoint of the softmax isn't counted.
 
 #include <filesystem>
 #include <string>
@@ -40,23 +42,32 @@ using recall = lindyn::task::associative_recall<lindyn::block<2>>;
 using stored = lindyn::task::associative_recall<lindyn::block<2>, lindyn::stored_association>;
 
 benchmarks::needs needs_of(const sizes& size, int token_selections, bool gradient) {
-  const double n = size.pairs, t = 2 * n, layers = size.layers, heads = size.heads;
+  const double n = size.pairs, t = 2 * n, heads = size.heads;
+  const int layers = size.layers;
   const auto copies = [&](int layer) {
     return layer < 1 ? 0.0 : static_cast<double>(lindyn::copies(layer - 1, size.heads));
   };
-  double exponentials = heads * layers * n * (t + 1) + n * t, pushes_of_query = 0, pushes_of_trunk = 0;
-  if (size.layers > 2) {
+  // Dense products and sparse entries of a row in the layers 2 .. last, and of the copies that layer `last` reads.
+  const auto dense = [&](int last) {
+    double result = last < 3 ? 0 : copies(last - 1) - 1 - heads * (last - 2);
+    for (int layer = 3; layer <= last; ++layer) result += heads * (copies(layer - 1) - 1);
+    return result;
+  };
+  const auto sparse = [&](int last) {
+    double result = 0;
+    for (int layer = 2; layer <= last; ++layer)
+      result += heads * (3 * (copies(layer) - 1) * copies(layer) + 2 * heads * copies(layer - 1));
+    return result;
+  };
+  double exponentials = heads * layers * n * (t + 1) + n * t;
+  double operations = n * t * t * dense(layers) + n * t * sparse(layers);  // queries
+  if (layers > 1)
+    operations += token_selections * (n * t * t * (copies(layers) - copies(2)) + 2 * heads * n * t);  // readout
+  if (layers > 2) {                                                                                   // trunk
     exponentials += heads * (layers - 2) * t * (t + 1) / 2;
-    for (int layer = 3; layer <= size.layers; ++layer) {
-      pushes_of_query += heads * (copies(layer - 1) - 1);
-      if (layer < size.layers) pushes_of_trunk += heads * (copies(layer - 1) - 1);
-    }
-    pushes_of_query += copies(size.layers - 1) - 1 - heads * (layers - 2);
-    if (size.layers > 3) pushes_of_trunk += copies(size.layers - 2) - 1 - heads * (layers - 3);
-    pushes_of_query += token_selections * (copies(size.layers) - copies(2));
+    operations += t * t * t / 3 * dense(layers - 1) + t * t / 2 * sparse(layers - 1);
   }
-  const double products = n * t * t * pushes_of_query + t * t * t / 3 * pushes_of_trunk;
-  return {.operations = (gradient ? 3 : 1) * products, .exponentials = exponentials};
+  return {.operations = (gradient ? 3 : 1) * operations, .exponentials = exponentials};
 }
 
 /// {I} with all tokens distinct, {I, C} with every label the partner of its item: N types each.
