@@ -95,7 +95,8 @@ struct residual_width_row {
       auto& row = rows.emplace_back();
       row.width = width;
       row.seed = static_cast<std::uint64_t>(seed);
-      const manifold::residual_basis approximate(basis, {basis.shape(), {.width = width, .seed = row.seed}});
+      const manifold::residual_basis approximate(
+          basis, model::residual_stream(basis.shape(), {.width = width, .seed = row.seed}));
       const auto& stream = approximate.stream();
       measure(
           row, [&](const auto& coordinates) { return approximate.embed(coordinates); },

@@ -27,8 +27,8 @@ std::vector<double> normal(lindyn::index size) {
 }  // namespace
 
 TEST_CASE("with separating maps the projection is that of the concatenated stream") {
-  const residual_basis same(small,
-                            {small.shape(), {.width = small.shape().width(2), .maps = model::output_maps::separating}});
+  const residual_basis same(small, model::residual_stream(small.shape(), {.width = small.shape().width(2),
+                                                                          .maps = model::output_maps::separating}));
   const auto concatenated = normal(small.parameters().size());
   std::vector<double> weights(static_cast<std::size_t>(same.stream().parameters().size()));
   same.stream().pull_back(concatenated, weights);
@@ -42,7 +42,7 @@ TEST_CASE("with separating maps the projection is that of the concatenated strea
 TEST_CASE("embedded coordinates are found again, whatever the width that tells them apart") {
   const auto coordinates = normal(small.dimension());
   for (const lindyn::index width : {16, 40, 200}) {
-    const residual_basis wide(small, {small.shape(), {.width = width}});
+    const residual_basis wide(small, model::residual_stream(small.shape(), {.width = width}));
     const projection found = wide.project(wide.embed(coordinates));
     for (std::size_t i = 0; i < coordinates.size(); ++i)
       CHECK(found.coordinates[i] == doctest::Approx(coordinates[i]).epsilon(1e-9));
@@ -51,7 +51,7 @@ TEST_CASE("embedded coordinates are found again, whatever the width that tells t
 }
 
 TEST_CASE("what is left is orthogonal to the images of all basis elements, and the nearest there is") {
-  const residual_basis wide(small, {small.shape(), {.width = 24}});
+  const residual_basis wide(small, model::residual_stream(small.shape(), {.width = 24}));
   const auto weights = normal(wide.stream().parameters().size());
   const projection found = wide.project(weights);
   std::vector<double> unit(found.coordinates.size());
@@ -71,5 +71,5 @@ TEST_CASE("what is left is orthogonal to the images of all basis elements, and t
 
 TEST_CASE("a stream of another network is refused") {
   const model::attention_shape other{.vocabulary = 5, .positions = 4, .layers = 2, .heads = 1};
-  CHECK_THROWS_AS(residual_basis(small, {other, {.width = 16}}), lindyn::shape_error);
+  CHECK_THROWS_AS(residual_basis(small, model::residual_stream(other, {.width = 16})), lindyn::shape_error);
 }

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <Eigen/Cholesky>
 #include <Eigen/Core>
-#include <Eigen/QR>
 
 #include <lindyn/manifold/basis.hpp>
 #include <lindyn/model/residual_stream.hpp>
@@ -23,11 +23,16 @@ namespace lindyn::manifold {
 /// model::residual_stream). They span a space of the same dimension, but aren't orthogonal between copies unless the
 /// columns of T are orthonormal: the overlap K = T'T gives the Gram matrix <T S_i T', T S_j T'> = <S_i, K S_j K>.
 /// Gradients are not confined to this space; `project` measures by how much they leave it.
+///
+///     const manifold::residual_basis approximate(basis, model::residual_stream(basis.shape(), {.width = 256}));
+///     const double share = approximate.project(gradient).relative_residual();
+///
+/// \tparam Stream  model::residual_stream, or any other with its members
+template <class Stream>
 class residual_basis {
 public:
   /// Throws shape_error unless basis and stream have the same tokens, positions, layers and heads.
-  residual_basis(manifold::basis basis, model::residual_stream stream)
-      : basis_(std::move(basis)), stream_(std::move(stream)) {
+  residual_basis(manifold::basis basis, Stream stream) : basis_(std::move(basis)), stream_(std::move(stream)) {
     const auto parameters = stream_.concatenated_parameters();
     require_extent("stream.concatenated_parameters().count()", parameters.count(), basis_.parameters().count());
     require_extent("stream.concatenated_parameters().size()", parameters.size(), basis_.parameters().size());
@@ -37,7 +42,7 @@ public:
   /// The basis of the concatenated stream.
   [[nodiscard]] const manifold::basis& basis() const noexcept { return basis_; }
   /// The additive stream.
-  [[nodiscard]] const model::residual_stream& stream() const noexcept { return stream_; }
+  [[nodiscard]] const Stream& stream() const noexcept { return stream_; }
   /// Number of coordinates.
   [[nodiscard]] index dimension() const noexcept { return basis_.dimension(); }
 
@@ -48,7 +53,7 @@ public:
     return weights;
   }
 
-  /// The nearest weights (or gradient) of the form of `embed`: its coordinates, of several the smallest, and what is
+  /// The nearest weights (or gradient) of the form of `embed`: its coordinates, of several one, and what is
   /// left of each weight. Throws shape_error for another number of weights; non_finite_error, naming the weight.
   [[nodiscard]] projection project(std::span<const double> weights) const {
     model::require_weights(stream_.parameters(), weights);
@@ -71,11 +76,11 @@ public:
   }
 
 private:
-  using matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  using matrix = Eigen::MatrixXd;
 
   void fill_gram() {
     const parameter_table& table = basis_.parameters();
-    std::vector<matrix> overlaps;
+    std::vector<matrix> overlaps;  // symmetric, so that it doesn't matter that tables are row-major
     for (index which = 0; which < table.count(); ++which) {
       const std::vector<double> overlap = stream_.overlap(which);
       const index width = table[which].columns;
@@ -89,10 +94,11 @@ private:
       unit[static_cast<std::size_t>(place)] = 0;
       for (index which = 0; which < table.count(); ++which) {
         const auto view = table.view(table[which], std::span(element));
-        Eigen::Map<matrix> part(view.data, view.rows, view.columns);
+        Eigen::Map<matrix> transposed(view.data, view.columns, view.rows);
         const matrix& overlap = overlaps[static_cast<std::size_t>(which)];
-        part = part * overlap;
-        if (which + 1 < table.count()) part = overlap * part;
+        matrix part = overlap * matrix(transposed);
+        if (which + 1 < table.count()) part = matrix(part * overlap);
+        transposed = part;
       }
       basis_.inner_products(element, std::span(gram.data() + place * dimension(), unit.size()));
     }
@@ -100,8 +106,8 @@ private:
   }
 
   manifold::basis basis_;
-  model::residual_stream stream_;
-  Eigen::CompleteOrthogonalDecomposition<matrix> gram_;  // narrow streams make it singular
+  Stream stream_;
+  Eigen::LDLT<matrix> gram_;  // narrow streams make it singular, of which LDLT takes a generalised inverse
 };
 
 }  // namespace lindyn::manifold

@@ -4,14 +4,14 @@
 /// \file
 /// Attention layers that add to one stream of fixed width, instead of appending to it.
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
-#include <Eigen/QR>
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parameter_table.hpp>
@@ -59,22 +59,23 @@ public:
     const index apart = shape.width(shape.layers);
     const bool separating = options.maps == output_maps::separating;
     if (separating) require(width_ == apart, "width", width_, std::to_string(apart) + ", to keep all copies apart");
-    readers_.push_back(separating ? matrix::Identity(width_, shape.input_width())
-                                  : orthonormal(shape.input_width(), options.seed, 0));
-    for (int layer = 0; layer < shape.layers; ++layer) {
-      const matrix before = readers_.back();
-      matrix& after = readers_.emplace_back(width_, before.cols() * (shape.heads + 1));
+    matrix before = separating ? matrix(matrix::Identity(width_, shape.input_width()))
+                               : orthonormal(shape.input_width(), options.seed, 0);
+    for (int layer = 0; layer <= shape.layers; ++layer) {
+      readers_.push_back({before, before.transpose()});
+      if (layer == shape.layers) break;
+      matrix after(width_, before.cols() * (shape.heads + 1));
       after.leftCols(before.cols()) = before;
       for (int head = 0; head < shape.heads; ++head) {
-        const auto stream = static_cast<std::uint64_t>(1 + layer * shape.heads + head);
-        auto copies = after.middleCols((head + 1) * before.cols(), before.cols());
-        if (separating) {  // the next blocks of the stream, turned around its end
-          for (index row = 0; row < width_; ++row)
-            copies.row((row + (head + 1) * before.cols()) % width_) = before.row(row);
-        } else {
-          copies = orthonormal(width_, options.seed, stream) * before;
-        }
+        const index shift = (head + 1) * before.cols();
+        auto copies = after.middleCols(shift, before.cols());
+        if (separating)  // the next blocks of the stream, turned around its end
+          for (index row = 0; row < width_; ++row) copies.row((row + shift) % width_) = before.row(row);
+        else
+          copies = matrix(
+              orthonormal(width_, options.seed, static_cast<std::uint64_t>(1 + layer * shape.heads + head)) * before);
       }
+      before = std::move(after);
     }
     for (const parameter& which : concatenated_)
       table_.append(which.name, which.rows == which.columns ? width_ : which.rows, width_);
@@ -92,13 +93,10 @@ public:
   /// T_l' W T_l and W_out T_L+1, laid out by concatenated_parameters(). Throws shape_error for other sizes.
   void concatenate(std::span<const double> weights, std::span<double> concatenated) const {
     for (index which = 0; which < table_.count(); ++which) {
-      const auto from = view(table_, which, weights);
-      auto to = view(concatenated_, which, concatenated);
-      const matrix& reader = reader_of(which);
-      if (is_readout(which))
-        to.noalias() = from * reader;
-      else
-        to.noalias() = reader.transpose() * (from * reader);
+      const reader& by = reader_of(which);
+      matrix result = load(table_, which, weights);
+      if (!is_readout(which)) result = matrix(result * by.columns);
+      store(matrix(by.rows * result), concatenated_, which, concatenated);
     }
   }
 
@@ -106,58 +104,66 @@ public:
   /// one of this network. Throws shape_error for other sizes.
   void pull_back(std::span<const double> concatenated, std::span<double> weights) const {
     for (index which = 0; which < table_.count(); ++which) {
-      const auto from = view(concatenated_, which, concatenated);
-      auto to = view(table_, which, weights);
-      const matrix& reader = reader_of(which);
-      if (is_readout(which))
-        to.noalias() = from * reader.transpose();
-      else
-        to.noalias() = (reader * from) * reader.transpose();
+      const reader& by = reader_of(which);
+      matrix result = load(concatenated_, which, concatenated);
+      if (!is_readout(which)) result = matrix(result * by.rows);
+      store(matrix(by.columns * result), table_, which, weights);
     }
   }
 
-  /// T_l' T_l of the weights' own reader, in the order of parameters(): how much the copies overlap.
+  /// T_l' T_l of the reader of a weight, by its place in parameters(): how much the copies overlap.
   [[nodiscard]] std::vector<double> overlap(index which) const {
-    const matrix& reader = reader_of(which);
-    const matrix product = reader.transpose() * reader;
+    const matrix product = reader_of(which).rows * reader_of(which).columns;
     return {product.data(), product.data() + product.size()};
   }
 
 private:
-  using matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  // Eigen's products of this one type are the only ones, and its decompositions are left alone, as each costs whoever
+  // includes this header seconds of compile time.
+  using matrix = Eigen::MatrixXd;
 
-  template <class T>
-  using mapped = Eigen::Map<std::conditional_t<std::is_const_v<T>, const matrix, matrix>>;
+  /// T and T'.
+  struct reader {
+    matrix columns, rows;
+  };
 
-  template <class T>
-  static mapped<T> view(const parameter_table& table, index which, std::span<T> buffer) {
+  /// The transpose of a matrix of the buffer, which is row-major.
+  static matrix load(const parameter_table& table, index which, std::span<const double> buffer) {
     const auto found = table.view(table[which], buffer);
-    return {found.data, found.rows, found.columns};
+    return Eigen::Map<const matrix>(found.data, found.columns, found.rows);
+  }
+  static void store(const matrix& transposed, const parameter_table& table, index which, std::span<double> buffer) {
+    const auto found = table.view(table[which], buffer);
+    std::copy(transposed.data(), transposed.data() + transposed.size(), found.data);
   }
   [[nodiscard]] bool is_readout(index which) const noexcept { return which == table_.count() - 1; }
-  [[nodiscard]] const matrix& reader_of(index which) const noexcept {
+  [[nodiscard]] const reader& reader_of(index which) const noexcept {
     return readers_[static_cast<std::size_t>(which / shape_.heads)];
   }
 
-  /// d x `columns` with orthonormal columns, uniformly distributed: Q of a normal matrix's QR decomposition, with the
-  /// signs of R's diagonal (Mezzadri, "How to generate random matrices from the classical compact groups", Notices of
-  /// the AMS 54 (2007)). With more columns than rows each is a unit vector of random direction.
+  /// d x `columns` with orthonormal columns, uniformly distributed: a normal matrix is made orthonormal column by column
+  /// (Gram and Schmidt, twice, which is enough for rounding), that is Q of its QR decomposition with a positive diagonal
+  /// of R (Mezzadri, "How to generate random matrices from the classical compact groups", Notices of the AMS 54 (2007)).
+  /// With more columns than rows each is a unit vector of random direction.
   [[nodiscard]] matrix orthonormal(index columns, std::uint64_t seed, std::uint64_t stream) const {
     counter_generator generator(seed, stream);
-    matrix normal(width_, columns);
-    for (double& entry : normal.reshaped()) entry = standard_normal(generator);
-    if (columns > width_) return normal.colwise().normalized();
-    const Eigen::HouseholderQR<matrix> decomposition(normal);
-    matrix result = decomposition.householderQ() * matrix::Identity(width_, columns);
-    for (index column = 0; column < columns; ++column)
-      if (decomposition.matrixQR()(column, column) < 0) result.col(column) *= -1;
+    matrix result(width_, columns);
+    for (index column = 0; column < columns; ++column) {
+      auto mine = result.col(column);
+      for (double& entry : mine) entry = standard_normal(generator);
+      for (int pass = 0; pass < 2; ++pass) {
+        for (index other = 0; other < column && columns <= width_; ++other)
+          mine -= result.col(other).dot(mine) * result.col(other);
+        mine /= mine.norm();
+      }
+    }
     return result;
   }
 
   attention_shape shape_;
   parameter_table concatenated_, table_;
   index width_;
-  std::vector<matrix> readers_;  // T_1 .. T_L+1
+  std::vector<reader> readers_;  // T_1 .. T_L+1
 };
 
 }  // namespace lindyn::model
