@@ -7,6 +7,7 @@
 ///   reduced_vs_full --help
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -19,8 +20,6 @@
 #include <tuple>
 #include <vector>
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 
 #include <lindyn/flows.hpp>
@@ -28,6 +27,7 @@
 #include <lindyn/storage.hpp>
 
 #include "support/gnuplot.hpp"
+#include "support/progress_line.hpp"
 #include "support/provenance.hpp"
 #include "support/recall_experiment.hpp"
 
@@ -58,28 +58,42 @@ struct options {
   [[nodiscard]] task::loss scored() const {
     return loss == "mse" ? task::loss::squared_error : task::loss::cross_entropy;
   }
-  /// Squared error needs centred embeddings, see lindyn/model/embedding.hpp.
+  /// Squared error and several classes of tokens need centred embeddings, see lindyn/model/embedding.hpp.
   [[nodiscard]] model::embedding embedding() const {
-    return loss == "mse" ? model::embedding::centred : model::embedding::one_hot;
+    return loss == "mse" || law.directed || law.rare_vocabulary > 0 ? model::embedding::centred
+                                                                    : model::embedding::one_hot;
   }
 };
 
 /// Reads the command line; returns an exit code if the program is done with that.
 std::optional<int> parse(int argc, char** argv, options& o) {
-  CLI::App app("Reduced against full training dynamics of an attention-only network on associative recall.");
+  CLI::App app("Reduced against full training dynamics of an attention-only network on a block-list task.");
   app.set_version_flag("--version", examples::version_text());
+  app.add_option("--task", o.law.task, "what is asked")->check(CLI::IsMember(examples::tasks))->capture_default_str();
   app.add_option("--pairs", o.law.pairs, "N, blocks before the query")->capture_default_str();
   app.add_option("--vocab", o.law.vocabulary, "V, tokens")->capture_default_str();
-  app.add_option("--block", o.law.block, "k, tokens of a block")->capture_default_str();
+  app.add_option("--block", o.law.block, "recall: k, tokens of a block (0: 2)")->capture_default_str();
+  app.add_option("--hops", o.law.hops, "j_hop: j, blocks from the query to the answer")->capture_default_str();
+  app.add_option("--conditions", o.law.conditions, "conditional_retrieval: m, of which N is a multiple")
+      ->capture_default_str();
   app.add_flag("--association", o.law.association,
-               "tokens are matched in couples whose labels can be stored in weights");
-  app.add_option("--within-class", o.law.within_class, "with --association: probability of a label that isn't stored")
+               "recall: tokens are matched in couples whose labels can be stored in weights");
+  app.add_flag("--directed", o.law.directed, "recall: the same, where every token is an item or a label");
+  app.add_option("--within-class", o.law.within_class,
+                 "with --association or --directed: probability of a label that isn't stored")
+      ->capture_default_str();
+  app.add_option("--rare", o.law.rare, "recall: probability that a pair is of rare tokens")->capture_default_str();
+  app.add_option("--rare-vocab", o.law.rare_vocabulary, "rare tokens among the V (0: there is no such class)")
+      ->capture_default_str();
+  app.add_option("--burstiness", o.law.burstiness, "recall: blocks that hold the queried pair")->capture_default_str();
+  app.add_option("--distractors", o.law.distractors, "recall: further blocks that are never asked for")
       ->capture_default_str();
   app.add_option("--layers", o.layers, "L, layers")->capture_default_str();
   app.add_option("--heads", o.heads, "H, heads of every layer")->capture_default_str();
   app.add_option("--positions", o.law.positions, "how positions are drawn: slots or ring")->capture_default_str();
-  app.add_option("--slots", o.law.slots, "slots of positions (0: pairs + 2)")->capture_default_str();
-  app.add_option("--ring", o.law.ring, "with --positions ring: positions on it (0: 2 x slots)")->capture_default_str();
+  app.add_option("--slots", o.law.slots, "slots of positions (0: blocks + 2)")->capture_default_str();
+  app.add_option("--ring", o.law.ring, "with --positions ring: positions on it (0: block x slots)")
+      ->capture_default_str();
   app.add_option("--steps", o.steps,
                  "steps of the full network (default: 20000, or 1000 with --batch 0; with --lr: until "
                  "twice the predicted time of emergence)");
@@ -106,17 +120,6 @@ std::optional<int> parse(int argc, char** argv, options& o) {
     return app.exit(end);
   }
   return {};
-}
-
-/// Prints progress to the terminal, in one line that is overwritten; silent when the output is no terminal.
-lindyn::progress::callback teller() {
-  if (isatty(STDERR_FILENO) == 0) return {};
-  return [](const lindyn::progress_report& report) {
-    std::fprintf(stderr, "\r\033[K%.*s %3.0f %%", static_cast<int>(report.task.size()), report.task.data(),
-                 100 * report.done / report.total);
-    if (report.done >= report.total) std::fputs("\r\033[K", stderr);
-    std::fflush(stderr);
-  };
 }
 
 /// The population as the reduced model sees it: all relational types, or a sample of them where they are too many.
@@ -177,7 +180,7 @@ std::pair<lindyn::index, double> choose_steps(reduced::relational_model& reduced
                                     {.until = 1e7,
                                      .stop_at_loss = level,
                                      .max_steps = std::clamp<std::int64_t>(affordable, 20, 20'000),
-                                     .tell = teller()});
+                                     .tell = examples::progress_line()});
     if (flow.status == lindyn::integrate::flow_status::event && flow.t > 0) {
       emergence = flow.t;
       largest = std::max(largest, curvature(reduced_model, flow.state));
@@ -313,7 +316,7 @@ void print(const manifold::basis& basis, const compare::comparison& c, lindyn::i
   for (const std::size_t i : most_moved(c, 5)) {
     const auto place = static_cast<lindyn::index>(i);
     std::printf("%-22s%14.3f%14.3f  %s\n", basis.label(place).c_str(), last.full[i], last.flow[i],
-                manifold::describe(basis.layout(), basis.layout().at(place)).c_str());
+                basis.describe(place).c_str());
   }
   const double ratio = c.seconds_full / c.seconds_reduced;
   std::printf("\n%lld steps at learning rate %.4g; the reduced flow is %.*f times %s.\n", static_cast<long long>(steps),
@@ -332,10 +335,15 @@ void print(const manifold::basis& basis, const compare::comparison& c, lindyn::i
 /// What the picture's title says of the task and the network; a line break within.
 std::string title_of(const options& o, const manifold::basis& basis) {
   const auto number = [](auto value) { return std::to_string(value); };
-  return std::string(o.law.association ? "Associative recall with stored associations" : "Associative recall") + ", " +
-         number(o.law.pairs) + " blocks of " + number(o.law.block) + ", " + number(o.law.vocabulary) +
-         " tokens: " + number(o.layers) + (o.layers == 1 ? " layer, " : " layers, ") + number(o.heads) +
-         (o.heads == 1 ? " head" : " heads") + "\\n" + number(basis.parameters().size()) +
+  std::string title = o.law.task == "recall" ? "associative recall" : o.law.task;
+  std::ranges::replace(title, '_', ' ');
+  title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
+  if (o.law.association) title += " with stored associations";
+  if (o.law.directed) title += " with directed associations";
+  if (o.law.rare_vocabulary > 0) title += ", rare tokens";
+  return title + ", " + number(o.law.pairs + o.law.distractors) + " blocks of " + number(o.law.block) + ", " +
+         number(o.law.vocabulary) + " tokens: " + number(o.layers) + (o.layers == 1 ? " layer, " : " layers, ") +
+         number(o.heads) + (o.heads == 1 ? " head" : " heads") + "\\n" + number(basis.parameters().size()) +
          " weights (points, full network), " + number(basis.dimension()) + " coordinates (lines, reduced dynamics)";
 }
 
@@ -362,11 +370,19 @@ lindyn::io::json summary_of(const options& o, const reduced::relational_model& r
   summary["relational_types"] = reduced_model.plan().types();
   summary["t_end"] = c.records.back().t;
   summary["precision"] = o.batch == 0 ? "double" : "float";
+  summary["task"] = o.law.task;
   summary["pairs"] = o.law.pairs;
   summary["vocab"] = o.law.vocabulary;
   summary["block"] = o.law.block;
+  summary["hops"] = o.law.hops;
+  summary["conditions"] = o.law.conditions;
   summary["association"] = o.law.association;
+  summary["directed"] = o.law.directed;
   summary["within_class"] = o.law.within_class;
+  summary["rare"] = o.law.rare;
+  summary["rare_vocab"] = o.law.rare_vocabulary;
+  summary["burstiness"] = o.law.burstiness;
+  summary["distractors"] = o.law.distractors;
   summary["layers"] = o.layers;
   summary["heads"] = o.heads;
   summary["positions"] = o.law.positions;
@@ -404,8 +420,7 @@ void require_valid(const options& o) {
 
 void run(options o) {
   require_valid(o);
-  if (o.law.slots == 0) o.law.slots = o.law.pairs + 2;
-  if (o.law.ring == 0) o.law.ring = 2 * o.law.slots;
+  o.law = examples::completed(o.law);
   const auto law = examples::make_law(o.law);
   const manifold::basis basis(o.layers, o.heads, law.structure());
   if (o.batch == 0) (void)population::whole_population(law);  // too many sequences are refused before anything else
@@ -419,7 +434,7 @@ void run(options o) {
                                                  .seed = static_cast<std::uint64_t>(o.seed),
                                                  .batch = 4096,
                                                  .threads = o.threads,
-                                                 .tell = teller()});
+                                                 .tell = examples::progress_line()});
   std::cout << "gradient          " << certificate.statement << std::endl;
 
   const auto seen = relational_population(law, static_cast<std::uint64_t>(o.seed));
@@ -435,7 +450,7 @@ void run(options o) {
                                                   .loss = o.scored(),
                                                   .embedding = o.embedding(),
                                                   .threads = o.threads,
-                                                  .tell = teller()},
+                                                  .tell = examples::progress_line()},
                                      .emergence_loss = o.emergence_loss};
   const auto c = o.batch == 0 ? train_and_compare<double>(reduced_model, law, start, along)
                               : train_and_compare<float>(reduced_model, law, start, along);

@@ -64,6 +64,11 @@ TEST_CASE("labels name the classes and the sides") {
   const basis directed(1, 1, couples());
   CHECK(directed.label(0) == "L1[x,x]Ia");
   CHECK(directed.label(3) == "L1[x,x]C'");
+  CHECK(of.describe(of.dimension() - 1) == "the answer is the rare token brought to the last place by layers 1 then 2");
+  CHECK(of.describe(3) == "layer 1 attends where the query's own position is the key's own position");
+  CHECK(directed.describe(directed.layout().readout(0) + 2) ==
+        "the answer is the label stored for the last place's own item");
+  CHECK_THROWS_AS((void)of.describe(of.dimension()), lindyn::argument_error);
 }
 
 TEST_CASE("each class is centred for itself, and nothing stands between classes") {

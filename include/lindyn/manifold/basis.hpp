@@ -9,6 +9,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <Eigen/Core>
@@ -105,6 +106,14 @@ public:
     const int shift = which.selection - layout_.token_selections();
     return std::string(
         manifold::label(layout_, which, shift < 0 ? tokens_.name(which.selection) : positions_.name(shift)).view());
+  }
+  /// What a coordinate does, in a sentence (see manifold::describe). Throws argument_error outside [0, dimension()).
+  [[nodiscard]] std::string describe(index place) const {
+    require(place >= 0 && place < dimension(), "place", place, "in [0, " + std::to_string(dimension()) + ")");
+    std::vector<std::string> names;
+    for (int s = 0; s < tokens_.count(); ++s) names.push_back(tokens_.name(s));
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    return manifold::describe(layout_, layout_.at(place), views);
   }
 
   /// out = G in, with the Gram matrix \f$G_{ij} = \langle S_i, S_j \rangle\f$ of the basis (block diagonal; dimension()
