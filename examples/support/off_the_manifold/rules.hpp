@@ -122,7 +122,7 @@ namespace examples::off_the_manifold {
   };
   result.drawn = draw_panels(
       c.out, "adam", "Which optimisers leave the manifold",
-      {panel_of("population gradient, 2 pairs, 5 tokens", true, "set key bottom right\nset yrange [1e-17:1e4]\n"),
+      {panel_of("population gradient, 2 pairs, 5 tokens", true, "set key top left\nset yrange [1e-17:1e12]\n"),
        panel_of("minibatches of 512, 4 pairs, 16 tokens", false, "set key bottom right\n")});
   return result;
 }
