@@ -27,7 +27,7 @@ struct residual_width_options {
   lindyn::index steps = 500;  ///< of training
   double learning_rate = 0.5;
   double start = 0.1;      ///< all coordinates at the start of training
-  double scale = 0.5;      ///< standard deviation of the coordinates at which the gradient is split
+  double scale = 0.1;      ///< standard deviation of the coordinates at which the gradient is split
   double threshold = 0.5;  ///< share of the first loss below which the circuit counts as formed
   int threads = 2;
   lindyn::progress::callback tell{};
