@@ -320,14 +320,18 @@ TEST_CASE("a user's list of sequences is a population like any other") {
   check_against_network(law, 2, 1, loss::cross_entropy);
 }
 
+struct network {
+  int layers, heads, length;
+};
+
 TEST_CASE("with several classes, too, the relational model is the plain one: any sequences, tokens and positions") {
   for (const auto& tokens : token_structures())
     for (const auto& positions : position_structures())
-      for (const auto& [layers, heads, length] : {std::tuple(1, 2, 5), {2, 1, 11}, {2, 2, 2}, {3, 1, 9}, {3, 2, 3}}) {
-        CAPTURE(layers);
-        CAPTURE(heads);
-        const manifold::basis basis(layers, heads, symmetry::product(tokens, positions));
-        const auto sequences = random_sequences(static_cast<std::uint64_t>(length), 9, length, tokens.size(), 8);
+      for (const auto& of : {network{1, 2, 5}, {2, 1, 11}, {2, 2, 2}, {3, 1, 9}, {3, 2, 3}}) {
+        CAPTURE(of.layers);
+        CAPTURE(of.heads);
+        const manifold::basis basis(of.layers, of.heads, symmetry::product(tokens, positions));
+        const auto sequences = random_sequences(static_cast<std::uint64_t>(of.length), 9, of.length, tokens.size(), 8);
         const auto coordinates = normal_numbers(basis.dimension(), 3, 0.5);
         for (const auto kind : both_losses) check_against_plain(basis, sequences, coordinates, kind, 1e-12);
       }
