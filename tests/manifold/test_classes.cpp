@@ -71,6 +71,26 @@ TEST_CASE("labels name the classes and the sides") {
   CHECK_THROWS_AS((void)of.describe(of.dimension()), lindyn::argument_error);
 }
 
+TEST_CASE("positions are described by their structure's names, whichever are selected") {
+  const std::string query = "layer 1 attends where the query's own position ", key = " the key's own position";
+  const basis shifted(1, 1, symmetry::product(symmetry::full_symmetric(4), symmetry::slot_phase(slots, 3)),
+                      {.positions = {1, 2}});
+  CHECK(shifted.label(1) == "L1[x,x]M");
+  CHECK(shifted.describe(1) == query + "comes one place after" + key);
+  CHECK(shifted.describe(2) == query + "comes 2 places after" + key);
+  const basis two_rings(
+      1, 1,
+      symmetry::product(symmetry::full_symmetric(4),
+                        symmetry::direct_sum({{symmetry::cyclic(3), "a"}, {symmetry::cyclic(4), "b"}})));
+  CHECK(two_rings.selection_name(1) == "Ipa");
+  CHECK(two_rings.describe(4) == query + "stands in relation Mb to" + key);
+  CHECK(two_rings.describe(5) == query + "comes 2 places after" + key);  // the first ring has no such shift
+  CHECK_THROWS_AS((void)two_rings.selection_name(6), lindyn::argument_error);
+  const basis table(1, 1, symmetry::product(symmetry::full_symmetric(4), symmetry::orbital_table(4, {{1, 2, 3, 0}})));
+  CHECK(table.describe(1) == query + "is" + key);
+  CHECK(table.describe(2) == query + "stands in relation R1 to" + key);
+}
+
 TEST_CASE("each class is centred for itself, and nothing stands between classes") {
   const basis of(1, 1, classes());
   const int v = common + rare, d = v + 2 * slots;

@@ -119,4 +119,22 @@ TEST_CASE("classes of tokens, items and labels have sentences of their own") {
         "the answer is the rare token brought to the last place by layers 1 then 2");
 }
 
+TEST_CASE("what a selection of positions is depends on its name, not on its place") {
+  constexpr std::array<std::string_view, 6> positions{"M", "M2", "M12", "Ip", "Ma", "R1"};
+  constexpr layout of(1, 1, 1, 6);
+  static_assert(selection_name(of, 1, one_class, positions) == "M" &&
+                selection_name(of, 0, one_class, positions) == "I");
+  const auto attends = [&](int selection) {
+    return describe(of, {.layer = 1, .selection = selection}, one_class, positions);
+  };
+  const std::string query = "layer 1 attends where the query's own position ", key = " the key's own position";
+  CHECK(attends(1) == query + "comes one place after" + key);
+  CHECK(attends(2) == query + "comes 2 places after" + key);
+  CHECK(attends(3) == query + "comes 12 places after" + key);
+  CHECK(attends(4) == query + "is" + key);
+  CHECK(attends(5) == query + "stands in relation Ma to" + key);
+  CHECK(attends(6) == query + "stands in relation R1 to" + key);
+  CHECK_THROWS_AS((void)describe(of, {}, one_class, std::span(positions).first(5)), lindyn::argument_error);
+}
+
 }  // namespace

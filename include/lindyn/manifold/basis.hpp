@@ -42,8 +42,7 @@ struct projection {
   [[nodiscard]] double norm() const { return total(&weight_projection::norm); }
   /// Share of the squared norm that lies on the manifold, in [0, 1]; 1 for zero weights.
   [[nodiscard]] double energy_share() const {
-    const double all = norm();
-    const double ratio = all > 0 ? off_manifold_norm() / all : 0;
+    const double ratio = relative_residual();
     return 1 - ratio * ratio;
   }
   /// ||off-manifold part|| / ||weights||; 0 for zero weights.
@@ -99,21 +98,29 @@ public:
     return {structure_.tokens.size(), structure_.positions.size(), layout_.layers(), layout_.heads()};
   }
 
+  /// Name of a selection of an attention weight's block, "I" or "M"; those of tokens come first. Throws argument_error
+  /// outside [0, layout().selections()).
+  [[nodiscard]] std::string selection_name(int selection) const {
+    require(selection >= 0 && selection < layout_.selections(), "selection", selection,
+            "in [0, " + std::to_string(layout_.selections()) + ")");
+    const int position = selection - tokens_.count();
+    return position < 0 ? tokens_.name(selection) : positions_.name(position);
+  }
   /// Short name of a coordinate, "L2[x,1]I". Throws argument_error outside [0, dimension()).
   [[nodiscard]] std::string label(index place) const {
     require(place >= 0 && place < dimension(), "place", place, "in [0, " + std::to_string(dimension()) + ")");
     const coordinate which = layout_.at(place);
-    const int shift = which.selection - layout_.token_selections();
-    return std::string(
-        manifold::label(layout_, which, shift < 0 ? tokens_.name(which.selection) : positions_.name(shift)).view());
+    return std::string(manifold::label(layout_, which, selection_name(which.selection)).view());
   }
   /// What a coordinate does, in a sentence (see manifold::describe). Throws argument_error outside [0, dimension()).
   [[nodiscard]] std::string describe(index place) const {
     require(place >= 0 && place < dimension(), "place", place, "in [0, " + std::to_string(dimension()) + ")");
     std::vector<std::string> names;
-    for (int s = 0; s < tokens_.count(); ++s) names.push_back(tokens_.name(s));
+    for (int s = 0; s < layout_.selections(); ++s) names.push_back(selection_name(s));
     const std::vector<std::string_view> views(names.begin(), names.end());
-    return manifold::describe(layout_, layout_.at(place), views);
+    const std::span all(views);
+    const auto tokens = static_cast<std::size_t>(tokens_.count());
+    return manifold::describe(layout_, layout_.at(place), all.first(tokens), all.subspan(tokens));
   }
 
   /// out = G in, with the Gram matrix \f$G_{ij} = \langle S_i, S_j \rangle\f$ of the basis (block diagonal; dimension()

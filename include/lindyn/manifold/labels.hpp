@@ -75,21 +75,27 @@ constexpr void append_copy(label_text& text, const layout& of, int copy) {
 /// The names of {I} or {I, C}, of one class of tokens with or without partners.
 inline constexpr std::array<std::string_view, 2> one_class{"I", "C"};
 
-/// The name of a selection: of tokens as `tokens` says, in their order; "Ip", "M", "M2", .. of positions.
-/// Throws argument_error if there are fewer names than selections of tokens.
+/// The name of a selection: of tokens as `tokens` says, in their order, of positions as `positions` says; if that is
+/// empty, the positions' are "Ip", "M", "M2", .., the shifts of slots and rings.
+/// Throws argument_error if there are fewer names than selections.
 [[nodiscard]] constexpr label_text selection_name(const layout& of, int selection,
-                                                  std::span<const std::string_view> tokens = one_class) {
+                                                  std::span<const std::string_view> tokens = one_class,
+                                                  std::span<const std::string_view> positions = {}) {
   label_text text;
-  const int shift = selection - of.token_selections();
+  const int place = selection - of.token_selections();
   if (static_cast<int>(tokens.size()) < of.token_selections())
     require(false, "tokens.size()", tokens.size(), "the number of selections of tokens");
-  if (shift < 0)
+  if (!positions.empty() && static_cast<int>(positions.size()) < of.position_selections())
+    require(false, "positions.size()", positions.size(), "the number of selections of positions, or 0");
+  if (place < 0)
     text += tokens[static_cast<std::size_t>(selection)];
-  else if (shift == 0)
+  else if (!positions.empty())
+    text += positions[static_cast<std::size_t>(place)];
+  else if (place == 0)
     text += "Ip";
   else {
     text += "M";
-    if (shift > 1) text += shift;
+    if (place > 1) text += place;
   }
   return text;
 }
@@ -114,20 +120,24 @@ inline constexpr std::array<std::string_view, 2> one_class{"I", "C"};
   return text += selection;
 }
 
-/// The label with the selections of one class of tokens.
+/// The label with the selections of one class of tokens, and of positions on slots or a ring.
 [[nodiscard]] constexpr label_text label(const layout& of, const coordinate& which) {
   return label(of, which, selection_name(of, which.selection));
 }
 
 namespace detail {
 
-/// What a selection S of tokens says where S(query, key) holds: "<query> <relation> <the key's noun>".
-struct token_relation {
+/// What a selection S says where S(query, key) holds: "<query> <relation> <the key's noun>".
+struct named_relation {
   std::string relation;
   std::string noun;
 };
 
-[[nodiscard]] inline token_relation token_relation_of(std::string_view name, std::span<const std::string_view> names) {
+[[nodiscard]] inline std::string unknown_relation(std::string_view name) {
+  return "stands in relation " + std::string(name) + " to";
+}
+
+[[nodiscard]] inline named_relation token_relation(std::string_view name, std::span<const std::string_view> names) {
   const bool directed = std::ranges::find(names, "C'") != names.end();
   if (name == "I") return {"is", "token"};
   if (name == "Ic") return {"is", "common token"};
@@ -136,12 +146,15 @@ struct token_relation {
   if (name == "Ib") return {"is", "label"};
   if (name == "C") return {directed ? "is the label stored for" : "is the partner of", directed ? "item" : "token"};
   if (name == "C'") return {"is the item stored with", "label"};
-  return {"stands in relation " + std::string(name) + " to", "token"};
+  return {unknown_relation(name), "token"};
 }
 
-[[nodiscard]] inline std::string shift_relation(int shift) {
-  if (shift == 0) return "is";
-  return shift == 1 ? "comes one place after" : "comes " + std::to_string(shift) + " places after";
+[[nodiscard]] inline named_relation position_relation(std::string_view name) {
+  if (name == "Ip" || name == "I") return {"is", "position"};
+  if (name == "M") return {"comes one place after", "position"};
+  if (name.starts_with('M') && name.find_first_not_of("0123456789", 1) == std::string_view::npos)
+    return {"comes " + std::string(name.substr(1)) + " places after", "position"};
+  return {unknown_relation(name), "position"};
 }
 
 /// "the key's own token", "the token brought to the key by layers 1 then 2".
@@ -162,22 +175,25 @@ struct token_relation {
 
 /// What a coordinate does, in a sentence: "layer 2 attends where the query's own token is the token brought to the key
 /// by layer 1".
-/// \param of,which  the coordinate
-/// \param tokens    names of the selections of tokens, as a task's token_selections or a structure's names. Known are
-///                  I, C, Ic and Ir of common and rare tokens, Ia, Ib, C and C' of items and labels; a selection of any
-///                  other name is called a relation of that name.
+/// A selection of a name that isn't known is called a relation of that name.
+/// \param of,which   the coordinate
+/// \param tokens     names of the selections of tokens, as a task's token_selections or a structure's names. Known are
+///                   I, C, Ic and Ir of common and rare tokens, Ia, Ib, C and C' of items and labels.
+/// \param positions  names of the selections of positions, as a structure's names. Known are I, Ip, and the shifts M,
+///                   M2, ..; if empty, they are Ip, M, M2, .. in this order, as on slots and rings.
+/// Throws argument_error if there are fewer names than selections.
 [[nodiscard]] inline std::string describe(const layout& of, const coordinate& which,
-                                          std::span<const std::string_view> tokens = one_class) {
-  const int shift = which.selection - of.token_selections();
-  const auto [relation, noun] =
-      shift < 0 ? detail::token_relation_of(selection_name(of, which.selection, tokens).view(), tokens)
-                : detail::token_relation{detail::shift_relation(shift), "position"};
+                                          std::span<const std::string_view> tokens = one_class,
+                                          std::span<const std::string_view> positions = {}) {
+  const bool token = which.selection < of.token_selections();
+  const label_text name = selection_name(of, which.selection, tokens, positions);
+  const auto [relation, noun] = token ? detail::token_relation(name, tokens) : detail::position_relation(name);
   if (which.layer > of.layers())
     return "the answer " + relation + " " + detail::copied(of, which.key_copy, noun, "the last place");
   label_text head;
   detail::append_head(head, of, which.layer, which.head);
   return "layer " + std::string(head.view()) + " attends where " +
-         detail::copied(of, which.query_copy, shift < 0 ? "token" : "position", "the query") + " " + relation + " " +
+         detail::copied(of, which.query_copy, token ? "token" : "position", "the query") + " " + relation + " " +
          detail::copied(of, which.key_copy, noun, "the key");
 }
 
