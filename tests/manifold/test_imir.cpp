@@ -92,4 +92,27 @@ TEST_CASE("a law of another task or other positions has no basis on this manifol
   CHECK_THROWS_AS((void)(imir<recall, net<2>, lindyn::positions::ring<8>>::basis(law)), shape_error);
 }
 
+/// Two selections as `stored` has, under other names.
+struct renamed {
+  static constexpr int block = 2;
+  static constexpr std::array<std::string_view, 2> token_selections{"C", "I"};
+};
+
+/// The symmetry of slots as a table, whose relations have no names of their own.
+struct relations_of_slots {
+  [[nodiscard]] static symmetry::stream_structure structure() {
+    return symmetry::product(symmetry::matching(6), symmetry::orbital_table(4, {{1, 0, 2, 3}, {2, 3, 0, 1}}));
+  }
+};
+
+TEST_CASE("a law whose selections have other names has no basis on this manifold, as labels would be false") {
+  const population::recall_law<stored> law{{.pairs = 2, .vocabulary = 6}};
+  CHECK_THROWS_WITH_AS((void)(imir<renamed, net<2>>::basis(law)),
+                       "the name of selection 0 of law.structure() = I is not allowed: it must be C, as imir has it",
+                       argument_error);
+  CHECK_THROWS_WITH_AS((void)(imir<stored, net<2>>::basis(relations_of_slots{})),
+                       "the name of selection 2 of law.structure() = I is not allowed: it must be Ip, as imir has it",
+                       argument_error);
+}
+
 }  // namespace

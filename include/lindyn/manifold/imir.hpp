@@ -76,13 +76,20 @@ struct imir {
   /// All weights zero.
   [[nodiscard]] static constexpr coordinates origin() noexcept { return {}; }
 
-  /// The basis of the full weights, for the vocabulary and the positions of a law.
+  /// The basis of the full weights, for the vocabulary and the positions of a law. Throws shape_error if the law's
+  /// structure has another number of selections, argument_error if one of them has another name than here.
   template <class Law>
   [[nodiscard]] static manifold::basis basis(const Law& law) {
     manifold::basis result(Net::layers, Net::heads, law.structure());
     require_extent("law.structure().tokens.orbital_count()", result.layout().token_selections(), token_selections);
     require_extent("law.structure().positions.orbital_count()", result.layout().position_selections(),
                    position_selections);
+    for (int s = 0; s < layout.selections(); ++s) {
+      const label_text expected = selection_name(layout, s, Task::token_selections);
+      const std::string name = result.selection_name(s);
+      require(expected == name, "the name of selection " + std::to_string(s) + " of law.structure()", name,
+              std::string(expected.view()) + ", as imir has it");
+    }
     return result;
   }
 };
