@@ -111,7 +111,7 @@ emergence_integral emergence_along(const induction_head& head, double alpha, dou
 /// The same with a readout that follows attention without delay, at the least loss for it,
 /// \f[ \gamma = B / D, \quad D = B^2 + (1 - B)^2 / m, \quad g = B (1 - B) / (m D^2). \f]
 /// Exact for that system, in which Q is conserved too; approximate for the three-variable system from gamma = 0, whose
-/// readout lags by a time of order m, against n m until emergence.
+/// readout lags by a time of order w_t m, against (n m / b^2) sqrt(w_p w_t) until emergence.
 [[nodiscard]] inline emergence_integral emergence_integral_stationary(const induction_head& head, double alpha = 0,
                                                                       double beta = 0) {
   const double m = head.options().distractors;
