@@ -65,7 +65,9 @@ struct exact_induction_head_options {
 /// scores are thus exactly zero at alpha = 0, and so are both gradients at alpha = beta = 0: an exact saddle, which no
 /// readout leaves.
 ///
-/// Derived here from the relational form of the loss; agrees with reduced::relational_model to rounding.
+/// Derived here from the relational form of the loss. With the causal layer, loss and gradient agree to rounding with
+/// reduced::relational_model, whose layers are all causal. With either, loss and attention agree to rounding with
+/// attention matrices written out for every queried pair, and the gradient agrees with differences of that loss.
 class exact_induction_head {
 public:
   /// Throws argument_error for N < 1, V < 2N or 3, or lengths that aren't positive.
@@ -212,7 +214,7 @@ private:
 };
 
 /// t_ICL, the first time with mean B > 1/2, of the exact causal head from alpha = beta = gamma = 0, to leading order
-/// for N -> infinity at fixed V / N: with squared error and with cross-entropy
+/// for N -> infinity at fixed V / N and w_t / w_p: with squared error and with cross-entropy
 /// \f[ T = \sqrt{8 \pi w_p w_t} \, \frac{N^2}{\ln N} \quad \text{and} \quad
 ///     \sqrt{\frac{4 N w_t T}{1 - 2N / V}} \propto \frac{N^{3/2}}{\sqrt{\ln N}}. \f]
 /// In the Gram metric both lengths grow with N, which adds 1 to the powers. It holds for V > 2N + 1 alone: at the
