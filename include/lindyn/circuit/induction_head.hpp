@@ -123,7 +123,7 @@ private:
 /// that is \f$ \sqrt{8 \pi} N^2 / b^2 \f$ in the unit metric with n = m = 2N, \f$ \sqrt{2 \pi} N^2 \f$ with n = 2N,
 /// m = N - 1, and \f$ \sqrt{8 \pi (V - 1)(P - 1)} N^2 \f$ in the Gram metric.
 ///
-/// It asks for three conditions:
+/// It holds under three conditions:
 /// \f[ b^2 \ll m, \quad b^2 \sqrt{w_t / w_p} \ll n, \quad \sqrt{w_p / w_t} \ll n. \f]
 /// Measured with n = m = 2N: at N = 256 in the unit metric, heads with b = 1, 2, 4, 8, 16, 32 take 0.999, 1.023, 1.126,
 /// 1.578, 3.55, 13.5 times as long; at N = 64, b = 1 in the Gram metric with P = 132, heads with V = 256, 4096, 65536,
