@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -31,6 +30,7 @@
 #include <lindyn/io/output_folder.hpp>
 
 #include "support/gnuplot.hpp"
+#include "support/program.hpp"
 #include "support/progress_line.hpp"
 #include "support/provenance.hpp"
 
@@ -246,28 +246,16 @@ void run(const options& o) {
   const std::vector<curve> curves = measure_all(o);
   print(curves);
 
-  std::signal(SIGINT, SIG_IGN);  // what is written is written whole
-  std::signal(SIGTERM, SIG_IGN);
+  examples::finish_undisturbed();
   write(o.out / "emergence.csv", curves);
   const bool drawn = draw(o.out, curves);
   lindyn::io::json summary = summary_of(o, curves);
   examples::append_provenance(summary);
   lindyn::io::write_json(o.out / "summary.json", summary);
-  std::cout << "\nWritten to " << o.out.string() << ": summary.json, emergence.csv, emergence.gnuplot"
-            << (drawn ? ", emergence.png, emergence.svg\n" : "\n");
-  if (!drawn) std::cout << "No picture was drawn, as gnuplot is missing or failed (Debian: apt install gnuplot-nox).\n";
+  examples::report_written(o.out, "summary.json, emergence.csv, emergence.gnuplot", "emergence.png, emergence.svg",
+                           drawn);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  options chosen;
-  if (const auto code = parse(argc, argv, chosen)) return *code;
-  try {
-    run(chosen);
-  } catch (const std::exception& fault) {
-    std::cout.flush();
-    std::cerr << "induction_head: " << fault.what() << "\n";
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return examples::program("induction_head", argc, argv, parse, run); }

@@ -10,7 +10,6 @@
 #include <cctype>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -27,12 +26,14 @@
 #include <lindyn/storage.hpp>
 
 #include "support/gnuplot.hpp"
+#include "support/program.hpp"
 #include "support/progress_line.hpp"
 #include "support/provenance.hpp"
 #include "support/recall_experiment.hpp"
 
 namespace {
 
+using examples::or_null;
 namespace compare = lindyn::compare;
 namespace manifold = lindyn::manifold;
 namespace model = lindyn::model;
@@ -229,11 +230,6 @@ compare::comparison train_and_compare(reduced::relational_model& reduced_model, 
   return result;
 }
 
-template <class T>
-lindyn::io::json or_null(const std::optional<T>& value) {
-  return value ? lindyn::io::json(*value) : lindyn::io::json();
-}
-
 /// trajectory.csv: one line a record; coordinates as full / reduced (the flow) / map (the discrete map).
 void write_trajectory(const std::filesystem::path& path, const manifold::basis& basis, const compare::comparison& c) {
   std::vector<std::string> columns{"step", "t", "loss_full", "loss_reduced", "off_manifold"};
@@ -418,8 +414,9 @@ void require_valid(const options& o) {
   lindyn::require(o.heads >= 1 && o.heads <= 8, "heads", o.heads, "in [1, 8]");
 }
 
-void run(options o) {
-  require_valid(o);
+void run(const options& given) {
+  require_valid(given);
+  options o = given;
   o.law = examples::completed(o.law);
   const auto law = examples::make_law(o.law);
   const manifold::basis basis(o.layers, o.heads, law.structure());
@@ -456,9 +453,7 @@ void run(options o) {
                               : train_and_compare<float>(reduced_model, law, start, along);
   print(basis, c, *o.steps, *o.rate);
 
-  std::signal(SIGINT, SIG_IGN);  // what is written is written whole
-  std::signal(SIGTERM, SIG_IGN);
-
+  examples::finish_undisturbed();
   write_trajectory(o.out / "trajectory.csv", basis, c);
   const bool drawn = draw_trajectory(o.out, basis, c, title_of(o, basis));
   lindyn::io::json summary = summary_of(o, reduced_model, certificate, c);
@@ -473,21 +468,10 @@ void run(options o) {
   examples::append_provenance(summary);
   lindyn::io::write_json(o.out / "summary.json", summary);
 
-  std::cout << "\nWritten to " << o.out.string() << ": summary.json, trajectory.csv, trajectory.gnuplot"
-            << (drawn ? ", trajectory.png, trajectory.svg\n" : "\n");
-  if (!drawn) std::cout << "No picture was drawn, as gnuplot is missing or failed (Debian: apt install gnuplot-nox).\n";
+  examples::report_written(o.out, "summary.json, trajectory.csv, trajectory.gnuplot", "trajectory.png, trajectory.svg",
+                           drawn);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  options chosen;
-  if (const auto code = parse(argc, argv, chosen)) return *code;
-  try {
-    run(chosen);
-  } catch (const std::exception& fault) {
-    std::cout.flush();
-    std::cerr << "reduced_vs_full: " << fault.what() << "\n";
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return examples::program("reduced_vs_full", argc, argv, parse, run); }

@@ -2,7 +2,10 @@
 #pragma once
 
 /// \file
-/// Where a program's numbers come from: version, commit, compiler and flags, as every summary records them.
+/// What every summary records: where its numbers come from (version, commit, compiler and flags), and numbers that may
+/// be missing.
+
+#include <optional>
 
 #include <lindyn/io/json.hpp>
 #include <lindyn/version.hpp>
@@ -15,6 +18,12 @@ inline void append_provenance(lindyn::io::json& summary) {
   summary["commit"] = LINDYN_COMMIT;
   summary["compiler"] = LINDYN_COMPILER;
   summary["flags"] = LINDYN_FLAGS;
+}
+
+/// A value or JSON's null.
+template <class T>
+[[nodiscard]] lindyn::io::json or_null(const std::optional<T>& value) {
+  return value ? lindyn::io::json(*value) : lindyn::io::json();
 }
 
 /// What --version prints.
