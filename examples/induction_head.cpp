@@ -146,7 +146,7 @@ std::vector<curve> measure_all(const options& o) {
   return curves;
 }
 
-void print(const std::vector<curve>& curves) {
+void print(const options& o, const std::vector<curve>& curves) {
   for (const curve& each : curves) {
     std::printf("\n%s\n%8s%14s%14s%16s%10s%8s%14s%8s%10s\n", each.name.c_str(), "N", "t_ICL", "T_beta", "t_ICL / law",
                 "exponent", "ln N", "fits as ln N", "calls", "ms");
@@ -158,13 +158,16 @@ void print(const std::vector<curve>& curves) {
       std::printf("%8lld%10.2f\n", static_cast<long long>(at.evaluations), 1e3 * at.seconds);
     }
   }
+  // Where neither b^2 / m nor b^2 sqrt(w_t / w_p) / n exceeds 1/128, the idealised law is good to 5 %.
+  const double holds_from = 64.0 * o.burstiness * o.burstiness;
   std::printf(
-      "\nLaws: the idealised head's is sqrt(8 pi) N^2 / b^2 in the unit metric, times sqrt((V - 1)(P - 1)) in the "
-      "Gram\n"
-      "metric; the exact head's is that (b = 1) over ln N with squared error, and the root of 4 N / (1 - 2N / V) times "
-      "that\n"
-      "with cross-entropy (in the Gram metric 4 N (V - 1) / ..). 'fits as ln N': what in its place makes the law "
-      "exact.\n");
+      "\nLaws: the idealised head's is sqrt(8 pi) N^2 / b^2 in the unit metric, times sqrt((V - 1)(P - 1)) in the\n"
+      "Gram metric; the exact head's is that (b = 1) over ln N with squared error, and the root of\n"
+      "4 N / (1 - 2N / V) times that with cross-entropy (in the Gram metric 4 N (V - 1) / ..). 'fits as ln N': what\n"
+      "in its place makes the law exact. The idealised law asks for b^2 << 2N, in the Gram metric also for\n"
+      "b^2 sqrt((V - 1) / (P - 1)) << 2N. With b = %d it is good to 5 %% from N = %.0f on, in the Gram metric from\n"
+      "N = %.0f on; heads of fewer pairs may take much longer.\n",
+      o.burstiness, holds_from, std::ceil(holds_from * std::sqrt(o.tokens_per_pair / 2.0)));
 }
 
 /// emergence.csv: one line a head and size.
@@ -244,7 +247,7 @@ void run(const options& o) {
   lindyn::require(o.tolerance >= 1e-13 && o.tolerance <= 0.01, "tolerance", o.tolerance, "in [1e-13, 0.01]");
   lindyn::io::prepare_output_folder(o.out, o.force);
   const std::vector<curve> curves = measure_all(o);
-  print(curves);
+  print(o, curves);
 
   examples::finish_undisturbed();
   write(o.out / "emergence.csv", curves);
