@@ -102,6 +102,9 @@ TEST_CASE("the options of a law are refused where they leave nothing to draw") {
   CHECK(complaint([] { return recall_law<directed>{{.vocabulary = 15}}; }).starts_with("vocabulary = 15"));
   CHECK(complaint([] { return recall_law<recall, lindyn::positions::ring<8>>{{.distractors = 1}}; }) ==
         "ring = 8 is not allowed: it must be at least 11, the length of a sequence");
+  CHECK(complaint([] { return recall_law<recall, lindyn::positions::ring<9>>{{.slots = 77}}; }) ==
+        "slots = 77 is not allowed: it must be 0, as a ring has no slots");
+  CHECK(complaint([] { return recall_law<recall>{{.within_class = 7}}; }).starts_with("within_class = 7"));
   CHECK(complaint([] { return recall_law<recall, lindyn::positions::ring<8>>{{}}; }) ==
         "ring = 8 is not allowed: it must be at least 9, the length of a sequence");
 }

@@ -74,7 +74,7 @@ private:
 struct recall_options {
   int pairs = 4;              ///< N, blocks before the query that may be asked for
   int vocabulary = 16;        ///< V, tokens, rare ones included
-  double within_class = 0.5;  ///< f_v, probability of a label other than the stored one (associations only)
+  double within_class = 0.5;  ///< f_v, probability of a label other than the stored one; unused without associations
   int slots = 0;              ///< m, slots of positions; 0: pairs + distractors + 2 (positions::slots only)
   double rare = 0;            ///< f_r, probability that the tokens of a pair are rare (rare_tokens only)
   int rare_vocabulary = 0;    ///< V_r, rare tokens, the last ones of the vocabulary; at least 3 (rare_tokens only)
@@ -166,14 +166,17 @@ namespace detail {
 
 template <class Positions>
 [[nodiscard]] auto position_law(const block_list& list, int slots) {
-  if constexpr (std::is_same_v<Positions, lindyn::positions::slots>)
+  if constexpr (std::is_same_v<Positions, lindyn::positions::slots>) {
     return slot_positions(list, slots);
-  else
+  } else {
+    require(slots == 0, "slots", slots, "0, as a ring has no slots");
     return ring_positions(list, Positions::size);
+  }
 }
 
 template <class Task, class Positions>
 [[nodiscard]] auto law_of(const recall_options& options) {
+  require_probability("within_class", options.within_class);  // even of a task without associations
   auto tokens = task_tokens<Task>::law(options);
   auto positions = position_law<Positions>(tokens.list(), options.slots);
   return law(std::move(tokens), std::move(positions));
@@ -188,7 +191,8 @@ using law_type = decltype(law_of<Task, Positions>({}));
 template <task::block_list_task Task, class Positions = lindyn::positions::slots>
 class recall_law : public detail::law_type<Task, Positions> {
 public:
-  /// Throws argument_error, naming the option, for options that leave nothing to draw or that the task doesn't have.
+  /// Throws argument_error, naming the option, for options that leave nothing to draw, and for any but their defaults
+  /// that the task or its positions don't have. Only within_class is taken by every task, and must be a probability.
   explicit recall_law(const recall_options& options)
       : detail::law_type<Task, Positions>(detail::law_of<Task, Positions>(options)) {}
 };
