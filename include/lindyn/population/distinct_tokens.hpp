@@ -22,9 +22,9 @@ int draw_unused(Choices& choose, pool& unused, int place) {
 }
 
 /// Throws argument_error unless the list has this number of tokens a block, neither burstiness nor distractors, and as
-/// many distinct tokens (at least 3, as a class of tokens needs them) in its vocabulary.
+/// many distinct tokens (at least 3, as a class of tokens needs them) in its vocabulary. Comes after
+/// require_block_list, which keeps the number of pairs so small that `distinct` can be computed from it.
 inline void require_distinct(const block_list& list, int block, int distinct) {
-  require_block_list(list);
   require(list.block == block, "block", list.block, std::to_string(block) + " for this law");
   require(list.burstiness == 1, "burstiness", list.burstiness, "1 for this law");
   require(list.distractors == 0, "distractors", list.distractors, "0 for this law");
