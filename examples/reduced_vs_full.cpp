@@ -117,6 +117,14 @@ std::optional<int> parse(int argc, char** argv, options& o) {
   app.add_flag("--force", o.force, "write into the folder even if it isn't empty");
   try {
     app.parse(argc, argv);
+    // An option that would have no effect is a mistake.
+    const auto belongs = [&](const std::string& option, bool used, const std::string& to) {
+      if (app.count(option) > 0 && !used) throw CLI::ValidationError(option, "has no effect but with " + to);
+    };
+    belongs("--hops", o.law.task == "j_hop", "--task j_hop");
+    belongs("--conditions", o.law.task == "conditional_retrieval", "--task conditional_retrieval");
+    belongs("--within-class", o.law.association || o.law.directed, "--association or --directed");
+    belongs("--ring", o.law.positions == "ring", "--positions ring");
   } catch (const CLI::ParseError& end) {
     return app.exit(end);
   }
@@ -191,7 +199,7 @@ std::pair<lindyn::index, double> choose_steps(reduced::relational_model& reduced
   } catch (const lindyn::solver_error&) {  // nothing emerges within the flow's steps: no prediction
   }
   if (o.rate && !emergence) return {usual, *o.rate};
-  if (o.rate) return {std::clamp<lindyn::index>(std::llround(2 * *emergence / *o.rate), 1, 1'000'000), *o.rate};
+  if (o.rate) return {std::llround(std::clamp(2 * *emergence / *o.rate, 1.0, 1e6)), *o.rate};
   const lindyn::index steps = o.steps.value_or(usual);
   const double wanted = emergence ? 2 * *emergence / static_cast<double>(steps) : 0.1;
   return {steps, largest > 0 ? std::min(wanted, 0.25 / largest) : wanted};

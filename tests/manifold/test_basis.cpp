@@ -121,7 +121,7 @@ index commutant_dimension(int layers, int heads, const stream_structure& structu
   return result;
 }
 
-TEST_CASE("the dimensions of the design are the ranks of the basis, and those of the centred commutant") {
+TEST_CASE("the dimensions that the formula gives are the ranks of the basis, and those of the centred commutant") {
   const auto check = [](int layers, const stream_structure& structure, index expected) {
     const basis of(layers, 1, structure);
     CHECK(of.dimension() == expected);

@@ -93,7 +93,7 @@ TEST_CASE("the Gram matrix holds the products of the matrices, and its inverse u
     }
 }
 
-TEST_CASE("the named selections have the norms and products of the design") {
+TEST_CASE("the named selections have the norms and products of permutation matrices, centred") {
   const selection_set tokens(symmetry::matching(16), {}, centring::orbit_mean);
   CHECK(tokens.gram()(0, 0) == 15);
   CHECK(tokens.gram()(1, 1) == 15);
