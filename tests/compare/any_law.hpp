@@ -33,7 +33,7 @@ public:
   }
   template <class Visit>
   void enumerate(Visit&& visit) const {
-    enumerate_(std::ref(visit));
+    enumerate_([&](const task::sequence& sequence) { return population::detail::goes_on(visit, sequence); });
   }
   [[nodiscard]] double probability(const task::sequence& given) const { return probability_(given); }
   [[nodiscard]] population::relational_types enumerate_types(index bound = 20'000) const {
@@ -41,7 +41,7 @@ public:
   }
 
 private:
-  using visitor = std::function<void(const task::sequence&)>;
+  using visitor = std::function<bool(const task::sequence&)>;
   population::process_sizes sizes_;
   symmetry::stream_structure structure_;
   std::function<int(population::random_choices&, std::span<int>, std::span<int>)> draw_;

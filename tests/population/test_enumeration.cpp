@@ -262,6 +262,12 @@ TEST_CASE("places are enumerated with their weights, those of weight zero never"
   }
 }
 
+TEST_CASE("an enumeration ends where its visitor says so") {
+  int visits = 0;
+  enumerate(two_throws(), [&](const sequence&) { return ++visits < 4; });
+  CHECK(visits == 4);
+}
+
 TEST_CASE("paths that meet add up in the probability") {
   const std::vector<int> zero{0};
   CHECK(enumerated(two_throws()).size() == 9);

@@ -254,6 +254,37 @@ TEST_CASE("a distractor among distinct pairs is a pair like the others") {
   CHECK(difference < 1e-14);
 }
 
+TEST_CASE("of hundreds of millions of arrangements none is stored, and a sequence tells which is its own") {
+  const law law(recall_tokens({32, 128, 2, 16}), one_place());
+  CHECK_THROWS_AS((void)enumerate_types(law, 100), lindyn::too_many_error);
+  sampler sampler(law, 5);
+  minibatch batch;
+  sampler.draw(0, 1, batch);
+  const sequence drawn = batch.view()[0];
+  const double arrangements = 601'080'390 * lindyn::testing::arrangements(128, 2 * 17);  // C(32, 16), and 17 pairs
+  CHECK(probability(law, drawn, 1) * arrangements == doctest::Approx(1).epsilon(1e-13));
+  std::vector<int> tokens(drawn.tokens.begin(), drawn.tokens.end());
+  const auto other = std::ranges::find_if(tokens, [&](int token) { return token != tokens.back(); });
+  tokens.back() = *other;  // the query of a pair that stands in one block only
+  CHECK(probability(law, {tokens, drawn.positions, drawn.answer}) == 0);
+}
+
+TEST_CASE("a sequence doesn't tell its distractors beside associations, so that too many of them are refused") {
+  const law law(stored_association_tokens({16, 96, 2, 1, 16}, 0.5), one_place());
+  sampler sampler(law, 5);
+  minibatch batch;
+  sampler.draw(0, 1, batch);
+  CHECK_THROWS_AS((void)probability(law, batch.view()[0], 1000), lindyn::too_many_error);
+}
+
+TEST_CASE("beside distractors a type may be listed along each path that leads to it") {
+  const law law(stored_association_tokens({2, 14, 2, 1, 1}, 0.5), one_place());
+  const sequence_table types = enumerate_types(law).types;
+  CHECK(types.size() == 240);
+  CHECK(lindyn::testing::merged(types, law.structure()).size() == 144);
+  CHECK(std::abs(types.total_weight() - 1) <= 1e-14);
+}
+
 TEST_CASE("the tightest vocabularies that are accepted leave a token for every draw") {
   const auto total = [](const auto& tokens) {
     return lindyn::testing::enumerated(law(tokens, one_place())).total_weight();

@@ -22,6 +22,7 @@ TEST_CASE("every rank has a subset of its own, and they come by their largest me
       std::set<std::vector<int>> found;
       for (int rank = 0; rank < all.count(); ++rank) {
         std::vector<int> members = all[rank];
+        CHECK(all.rank(members) == rank);
         REQUIRE(static_cast<int>(members.size()) == size);
         CHECK(std::ranges::is_sorted(members));
         CHECK(std::set(members.begin(), members.end()).size() == members.size());
@@ -46,6 +47,7 @@ TEST_CASE("the largest numbers of subsets that an int counts are exact") {
   const subsets pairs(2, 65'536, "size");
   CHECK(pairs.count() == 2'147'450'880);
   CHECK(pairs[pairs.count() - 1] == std::vector<int>{65'534, 65'535});
+  CHECK(pairs.rank(pairs[2'000'000'000]) == 2'000'000'000);
   CHECK(subsets(65'535, 65'536, "size").count() == 65'536);
 }
 

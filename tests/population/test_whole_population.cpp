@@ -51,6 +51,15 @@ TEST_CASE("where the types are too many, sequences are counted up to the bound")
   CHECK(complaint(many_types, 1000).starts_with("1001 or more sequences"));
 }
 
+TEST_CASE("sequences of more arrangements than memory has room for are counted up to the bound") {
+  const auto bursty = on_ring({.pairs = 32, .vocabulary = 128, .block = 2, .burstiness = 16}, 65);
+  CHECK_THROWS_WITH_AS((void)population::enumerate_types(bursty),
+                       doctest::Contains("601080390 relational types are too many to enumerate (at most 20000)"),
+                       too_many_error);
+  CHECK(sequence_count(bursty, 1000) == 1001);
+  CHECK(complaint(bursty, 1000).starts_with("1001 or more sequences"));
+}
+
 TEST_CASE("a law that has no types, as it isn't invariant, is counted too") {
   const population::listed_law listed(whole_population(skewed), skewed.structure());
   CHECK_THROWS_AS((void)population::enumerate_types(listed), invariance_error);

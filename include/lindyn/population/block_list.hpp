@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/population/pool.hpp>
+#include <lindyn/population/process.hpp>
 #include <lindyn/population/subsets.hpp>
 
 namespace lindyn::population {
@@ -98,9 +100,11 @@ public:
     for (int block = 0; block < list_.blocks(); ++block)
       if (!std::ranges::binary_search(distractors, block)) others.push_back(block);
     std::vector<int> repeats;
-    if (list_.burstiness > 1)
-      for (const int place : repeats_[choose.among(repeats_.count())])
+    if (list_.burstiness > 1) {
+      const auto only = [&](std::span<const int> tokens) { return queried(tokens, others); };
+      for (const int place : repeats_[among(choose, repeats_.count(), only)])
         repeats.push_back(others[static_cast<std::size_t>(place)]);
+    }
     for (const int block : others)
       if (repeats.empty() || block == repeats.front() || !std::ranges::binary_search(repeats, block))
         result.first.push_back(block);
@@ -113,6 +117,21 @@ public:
   }
 
 private:
+  /// Which of the blocks show the keys of the query, those of the queried pair alone: the rank of this subset, none
+  /// unless there are as many as there should be.
+  [[nodiscard]] std::optional<int> queried(std::span<const int> tokens, std::span<const int> blocks) const {
+    const auto keys = [&](int block) {
+      return tokens.subspan(static_cast<std::size_t>(block * list_.block), static_cast<std::size_t>(list_.block - 1));
+    };
+    std::vector<int> places;
+    for (int place = 0; const int block : blocks) {
+      if (std::ranges::equal(keys(block), keys(list_.blocks()))) places.push_back(place);
+      ++place;
+    }
+    if (static_cast<int>(places.size()) != list_.burstiness) return std::nullopt;
+    return repeats_.rank(places);
+  }
+
   block_list list_;
   subsets distractors_, repeats_;
 };

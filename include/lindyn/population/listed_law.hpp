@@ -88,10 +88,11 @@ public:
     return sequence.answer;
   }
 
-  /// Visits every sequence once.
+  /// Visits every sequence once, until `visit` returns false.
   template <class Visit>
   void enumerate(Visit&& visit) const {
-    for (const task::sequence& sequence : table_) visit(sequence);
+    for (const task::sequence& sequence : table_)
+      if (!detail::goes_on(visit, sequence)) return;
   }
 
   /// The weight of a sequence, 0 if it isn't listed.

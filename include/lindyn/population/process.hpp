@@ -71,6 +71,16 @@ private:
   std::list<token_class> classes_;  // few; a list, so that pools stay where they are
 };
 
+/// As choose.among(count), where the sequence will tell what was chosen: `only(tokens)` is the number that may lead to
+/// given tokens, a std::optional<int>, so that who follows a given sequence doesn't have to try them all.
+template <class Choices, class Only>
+int among(Choices& choose, int count, Only&& only) {
+  if constexpr (requires { choose.among(count, only); })
+    return choose.among(count, only);
+  else
+    return choose.among(count);
+}
+
 }  // namespace detail
 
 /// Chooses at random.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,21 @@ public:
       }
     }
     return members;
+  }
+  /// The rank of the subset of these members: `size` different ones, ascending, which isn't checked.
+  [[nodiscard]] int rank(std::span<const int> members) const noexcept {
+    std::int64_t result = 0, ways = count_;  // as above
+    for (int number = of_ - 1, missing = size_; missing > 0; --number) {
+      const std::int64_t without = ways * (number + 1 - missing) / (number + 1);
+      if (members[static_cast<std::size_t>(missing - 1)] < number) {
+        ways = without;
+      } else {
+        result += without;
+        ways -= without;
+        --missing;
+      }
+    }
+    return static_cast<int>(result);
   }
 
 private:

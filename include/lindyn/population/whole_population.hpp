@@ -25,6 +25,14 @@ template <data_law Law>
   }
 }
 
+/// The number of a law's sequences, by visiting them until there are more than `bound`.
+template <data_law Law>
+[[nodiscard]] double visited_sequences(const Law& law, double bound) {
+  double count = 0;
+  enumerate(law, [&](const task::sequence&) { return ++count <= bound; });
+  return count;
+}
+
 }  // namespace detail
 
 /// The number of sequences that an enumeration visits: exact where it is at most `bound` or where relational types give
@@ -32,15 +40,7 @@ template <data_law Law>
 template <data_law Law>
 [[nodiscard]] double sequence_count(const Law& law, double bound = 2'000'000) {
   if (const auto count = detail::sequences_of_types(law)) return *count;
-  struct stop {};
-  double count = 0;
-  try {
-    enumerate(law, [&](const task::sequence&) {
-      if (++count > bound) throw stop{};
-    });
-  } catch (stop) {
-  }
-  return count;
+  return detail::visited_sequences(law, bound);
 }
 
 /// All sequences of a law with their weights.
@@ -52,15 +52,14 @@ template <data_law Law>
     const Law& law, index bound = 2'000'000,
     const std::string& advice = "take fewer pairs, tokens or positions (2 pairs of 5 tokens on 3 slots have 11520)") {
   require(bound >= 0, "bound", bound, "not negative");
-  const std::optional<double> count = detail::sequences_of_types(law);
   const auto most = static_cast<double>(bound);
-  if (count && *count > most) throw too_many_error("sequences", *count, most, advice);
+  const std::optional<double> of_types = detail::sequences_of_types(law);
+  // Counted before any is stored: up to the bound they may take gigabytes.
+  const double count = of_types ? *of_types : detail::visited_sequences(law, most);
+  if (count > most) throw too_many_error(of_types ? "sequences" : "or more sequences", count, most, advice);
   sequence_table result(law.sizes().length);
-  if (count) result.reserve(static_cast<index>(*count));
-  enumerate(law, [&](const task::sequence& sequence) {
-    if (result.size() == bound) throw too_many_error("or more sequences", most + 1, most, advice);
-    result.append(sequence);
-  });
+  result.reserve(static_cast<index>(count));
+  enumerate(law, [&](const task::sequence& sequence) { result.append(sequence); });
   return result;
 }
 
