@@ -50,6 +50,15 @@ TEST_CASE("embedded coordinates are found again, whatever the width that tells t
   }
 }
 
+TEST_CASE("where a narrow stream can't tell coordinates apart, those found give the weights all the same") {
+  const auto coordinates = normal(small.dimension());
+  const residual_basis narrow(small, model::residual_stream(small.shape(), {.width = 2}));
+  const auto weights = narrow.embed(coordinates);
+  REQUIRE(std::ssize(weights) < small.dimension());  // 2 x 2 entries of each attention weight, 4 x 2 of the readout
+  const projection found = narrow.project(weights);
+  CHECK(found.relative_residual() < 1e-12);
+}
+
 TEST_CASE("what is left is orthogonal to the images of all basis elements, and the nearest there is") {
   const residual_basis wide(small, model::residual_stream(small.shape(), {.width = 24}));
   const auto weights = normal(wide.stream().parameters().size());

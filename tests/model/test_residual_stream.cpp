@@ -24,11 +24,16 @@ std::vector<double> normal(lindyn::index size, std::uint64_t seed) {
   return result;
 }
 
+/// T'T of the reader of a weight.
+Eigen::MatrixXd overlap(const residual_stream& stream, lindyn::index which) {
+  const auto found = stream.overlap(which);
+  const auto width = static_cast<lindyn::index>(std::lround(std::sqrt(static_cast<double>(found.size()))));
+  return Eigen::Map<const Eigen::MatrixXd>(found.data(), width, width);
+}
+
 double distance_from_identity(const residual_stream& stream, lindyn::index which) {
-  const auto overlap = stream.overlap(which);
-  const auto width = static_cast<lindyn::index>(std::lround(std::sqrt(static_cast<double>(overlap.size()))));
-  const Eigen::Map<const Eigen::MatrixXd> matrix(overlap.data(), width, width);
-  return (matrix - Eigen::MatrixXd::Identity(width, width)).cwiseAbs().maxCoeff();
+  const Eigen::MatrixXd found = overlap(stream, which);
+  return (found - Eigen::MatrixXd::Identity(found.rows(), found.cols())).cwiseAbs().maxCoeff();
 }
 
 }  // namespace
@@ -40,7 +45,22 @@ TEST_CASE("separating maps keep all copies apart") {
   CHECK_THROWS_AS(residual_stream(shape, {.width = 8, .maps = output_maps::separating}), lindyn::argument_error);
 }
 
-TEST_CASE("random maps are orthogonal, and copies overlap by about one over the root of the width") {
+TEST_CASE("a head writes with one orthogonal map, whatever copy it reads") {
+  // (O T)'(O T) = T'T says so on the span of T's columns: the whole stream, if it has 5 entries, as the embedding alone
+  // spans them; if it has 16, in layer 2.
+  for (const lindyn::index width : {5, 16}) {
+    const residual_stream stream(shape, {.width = width});
+    for (int layer = 1; layer <= shape.layers; ++layer) {
+      const Eigen::MatrixXd before = overlap(stream, (layer - 1) * shape.heads),
+                            behind = overlap(stream, layer * shape.heads);
+      const lindyn::index read = before.rows();
+      for (int head = 1; head <= shape.heads; ++head)
+        CHECK((behind.block(head * read, head * read, read, read) - before).cwiseAbs().maxCoeff() < 1e-13);
+    }
+  }
+}
+
+TEST_CASE("the embedding is orthonormal, and copies overlap by about one over the root of the width") {
   const residual_stream narrow(shape, {.width = 16}), wide(shape, {.width = 256});
   CHECK(distance_from_identity(narrow, 0) < 1e-13);  // layer 1 reads the embedding alone
   CHECK(distance_from_identity(wide, 0) < 1e-13);
@@ -55,7 +75,7 @@ TEST_CASE("random maps are orthogonal, and copies overlap by about one over the 
 
 TEST_CASE("the network written down naively has the logits of the concatenated network at the concatenated weights") {
   using matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  constexpr lindyn::index width = 10;  // less than all copies need: they overlap heavily
+  constexpr lindyn::index width = 7;  // less than all copies need: they overlap heavily
   constexpr attention_shape small{.vocabulary = 3, .positions = 4, .layers = 2, .heads = 1};
   const residual_stream stream(small, {.width = width, .seed = 5});
   const auto weights = normal(stream.parameters().size(), 1);
@@ -66,7 +86,8 @@ TEST_CASE("the network written down naively has the logits of the concatenated n
   const auto expected =
       net.logits(concatenated, {{tokens.data(), 1, 4}, {positions.data(), 1, 4}, std::span<const int>(answers)});
 
-  // E and O_l E, O_2 O_1 E are read off the pull-back of unit readouts: row 0 of the readout that reads entry j is T e_j.
+  // T = [E, O_1 E, O_2 E, O_2 O_1 E] is read off the pull-back of unit readouts: row 0 of the readout that reads entry j
+  // is T e_j. E is square here, so that O_l = (O_l E) E'.
   const auto& table = stream.concatenated_parameters();
   const lindyn::index copies_width = table.find("W_out").columns, input = small.input_width();
   matrix reader(width, copies_width);
@@ -76,7 +97,8 @@ TEST_CASE("the network written down naively has the logits of the concatenated n
     stream.pull_back(unit, image);
     for (lindyn::index i = 0; i < width; ++i) reader(i, j) = stream.parameters().view("W_out", std::span(image))(0, i);
   }
-  matrix x0(width, 4), x1(width, 4);
+  const auto part = [&](lindyn::index copy) { return reader.middleCols(copy * input, input); };
+  const matrix o1 = part(1) * part(0).transpose(), o2 = part(2) * part(0).transpose();
   const auto attend = [&](const matrix& x, const char* name) {
     const auto view = stream.parameters().view(name, std::span<const double>(weights));
     const matrix scores = x.transpose() * Eigen::Map<const matrix>(view.data, width, width) * x;
@@ -87,16 +109,12 @@ TEST_CASE("the network written down naively has the logits of the concatenated n
     }
     return pattern;
   };
-  // x_0 = E s with the one-hot stream s, and behind the layers x = T X: the maps act on what is read alike.
-  matrix s = matrix::Zero(input, 4);
+  matrix s = matrix::Zero(input, 4);  // one-hot
   for (lindyn::index i = 0; i < 4; ++i)
     s(tokens[static_cast<std::size_t>(i)], i) = s(3 + positions[static_cast<std::size_t>(i)], i) = 1;
-  const auto part = [&](lindyn::index copy) { return reader.middleCols(copy * input, input); };
-  x0 = part(0) * s;
-  const matrix a1 = attend(x0, "W_KQ.0.0");
-  x1 = x0 + part(1) * (s * a1.transpose());
-  const matrix a2 = attend(x1, "W_KQ.1.0");
-  const matrix x2 = x1 + part(2) * (s * a2.transpose()) + part(3) * (s * a1.transpose() * a2.transpose());
+  const matrix x0 = part(0) * s;
+  const matrix x1 = x0 + o1 * (x0 * attend(x0, "W_KQ.0.0").transpose());
+  const matrix x2 = x1 + o2 * (x1 * attend(x1, "W_KQ.1.0").transpose());
   const auto readout = stream.parameters().view("W_out", std::span<const double>(weights));
   const Eigen::VectorXd logits = Eigen::Map<const matrix>(readout.data, 3, width) * x2.col(3);
   for (lindyn::index v = 0; v < 3; ++v)

@@ -20,12 +20,17 @@
 namespace lindyn::manifold {
 
 /// The images T S T' of the basis elements S of the concatenated stream, T the stream's reader (see
-/// model::residual_stream). They span a space of the same dimension, but aren't orthogonal between copies unless the
-/// columns of T are orthonormal: the overlap K = T'T gives the Gram matrix <T S_i T', T S_j T'> = <S_i, K S_j K>.
+/// model::residual_stream). In a stream wide enough they span a space of the same dimension, but aren't orthogonal
+/// between copies unless the columns of T are orthonormal: the overlap K = T'T gives the Gram matrix
+/// <T S_i T', T S_j T'> = <S_i, K S_j K>.
 /// Gradients are not confined to this space; `project` measures by how much they leave it.
 ///
 ///     const manifold::residual_basis approximate(basis, model::residual_stream(basis.shape(), {.width = 256}));
 ///     const double share = approximate.project(gradient).relative_residual();
+///
+/// A narrow stream can give different coordinates the same weights; the Gram matrix is singular then. What counts is the
+/// residual: coordinates that the stream can't tell apart are arbitrary, and may be large, as pivots that vanish but for
+/// rounding are divided by.
 ///
 /// \tparam Stream  model::residual_stream, or any other with its members
 template <class Stream>
@@ -53,8 +58,9 @@ public:
     return weights;
   }
 
-  /// The nearest weights (or gradient) of the form of `embed`: its coordinates, of several one, and what is
-  /// left of each weight. Throws shape_error for another number of weights; non_finite_error, naming the weight.
+  /// The nearest weights (or gradient) of the form of `embed`: their coordinates (arbitrary ones, maybe large, where the
+  /// stream can't tell them apart) and what is left of each weight. Throws shape_error for another number of weights;
+  /// non_finite_error, naming the weight.
   [[nodiscard]] projection project(std::span<const double> weights) const {
     model::require_weights(stream_.parameters(), weights);
     std::vector<double> concatenated(static_cast<std::size_t>(basis_.parameters().size()));
@@ -107,7 +113,7 @@ private:
 
   manifold::basis basis_;
   Stream stream_;
-  Eigen::LDLT<matrix> gram_;  // narrow streams make it singular, of which LDLT takes a generalised inverse
+  Eigen::LDLT<matrix> gram_;  // singular in narrow streams: it then leaves out pivots that vanish exactly, no others
 };
 
 }  // namespace lindyn::manifold
