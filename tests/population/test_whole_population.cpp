@@ -66,6 +66,7 @@ TEST_CASE("a law that has no types, as it isn't invariant, is counted too") {
   CHECK(sequence_count(listed) == 60);  // 5 4 token pairs, on 3 places of the ring
   CHECK(whole_population(listed, 60).size() == 60);
   CHECK(sequence_count(listed, 59) == 60);
+  CHECK(sequence_count(listed, 10) == 11);
   CHECK(complaint(listed, 59).starts_with("60 or more sequences"));
 }
 
