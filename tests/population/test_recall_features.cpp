@@ -340,7 +340,7 @@ TEST_CASE("features that leave nothing to draw are refused with the argument, it
   };
   CHECK(stored({2, 12, 2}, 0.5, {0.5, 5}) ==
         "vocabulary = 12 is not allowed: it must be even beside rare_vocabulary = 5, as tokens are matched in couples");
-  CHECK(stored({2, 4, 2, 2, 1}, 0).starts_with("vocabulary = 4 is not allowed: it must be at least 5"));
+  CHECK(stored({2, 4, 2, 2, 1}, 0).starts_with("vocabulary = 4 is not allowed: it must be at least 6"));
   CHECK(stored({20, 256, 2, 1, 20}, 0.5).starts_with("distractors = 20 is not allowed: it must be so small"));
 
   const auto directed = [](const block_list& list, double within_class, const rare_class& rare = {}) {

@@ -177,7 +177,7 @@ TEST_CASE("sizes that leave nothing to draw are refused with the argument, its v
   CHECK(stored({2, 7, 2}, 0.5) == "vocabulary = 7 is not allowed: it must be even, as tokens are matched in couples");
   CHECK(stored({3, 4, 2}, 0.0) ==
         "vocabulary = 4 is not allowed: it must be at least 6, for the keys' couples and varied labels");
-  CHECK(stored({3, 6, 2}, 0.1).starts_with("vocabulary = 6 is not allowed: it must be at least 7"));
+  CHECK(stored({3, 6, 2}, 0.1).starts_with("vocabulary = 6 is not allowed: it must be at least 8"));
   CHECK(stored({1, 2, 2}, 0.0).starts_with("vocabulary = 2 is not allowed: it must be at least 4"));
   CHECK(stored({0, 8, 2}, 0.5).starts_with("pairs = 0"));
   CHECK(stored({2, 8, 1}, 0.5).starts_with("block = 1"));

@@ -114,7 +114,8 @@ struct matched_needs {
 /// the labels, pair by pair, in order and independently: the label is C(item) with probability 1 - within_class, else
 /// uniform over the tokens that are no key, no earlier label and not C(item). It may be another item's partner, and so
 /// be repeated by a later stored label. The queried block is uniform. Symmetry: the permutations that keep couples
-/// together, Z_2 wr S_(V/2), as C occurs in both orientations. (The law of design; IMIR leaves the details open.)
+/// together, Z_2 wr S_(V/2), as C occurs in both orientations. (IMIR leaves these details open; they are
+/// our choice.)
 ///
 /// Whether a pair is rare is decided before its keys are drawn; the label of a rare one comes in its turn, uniform over
 /// the rare tokens that don't occur yet. A distractor's label is never C(item): it is drawn, after all others, as that
@@ -141,8 +142,8 @@ private:
   [[nodiscard]] static detail::token_classes classes(const block_list& list, double within_class,
                                                      const rare_class& rare) {
     const auto [keys, varied] = detail::matched_needs(list, within_class);
-    // A varied label needs a token beside the keys, the earlier labels and the item's own partner.
-    return {list, rare, true, std::max(2 * keys, varied > 0 ? keys + varied + 1 : 0),
+    // A varied label needs a token beside the keys, the earlier labels and the item's own partner; couples make it even.
+    return {list, rare, true, std::max(2 * keys, varied > 0 ? (keys + varied + 2) / 2 * 2 : 0),
             "the keys' couples and varied labels"};
   }
 };
