@@ -233,6 +233,34 @@ TEST_CASE("with at most 2N + 1 tokens the readout turns negative, and nothing em
   }
 }
 
+TEST_CASE("without an end of time, a flow that never emerges isn't begun") {
+  exact_induction_head full({.pairs = 4, .vocabulary = 8}), balanced({.pairs = 4, .vocabulary = 9}),
+      saddle({.pairs = 4, .first = first_layer::bidirectional});
+  for (auto* head : {&full, &balanced})
+    CHECK_THROWS_WITH_AS((void)emergence_time(*head), doctest::Contains("nothing emerges from zero"), argument_error);
+  for (const double gamma : {0.0, 1.0})
+    CHECK_THROWS_WITH_AS((void)emergence_time(saddle, {.start = {0, 0, gamma}}),
+                         doctest::Contains("nothing emerges from alpha = beta = 0"), argument_error);
+  // From elsewhere they do emerge.
+  CHECK(emergence_time(saddle, {.start = {0.1, 0.1, 0}, .tolerance = 1e-6}).icl_time);
+  CHECK(emergence_time(full, {.start = {1, 1, 1}, .tolerance = 1e-6}).icl_time);
+}
+
+TEST_CASE("a step beyond all numbers is taken back, or ends in an error of the solver") {
+  exact_induction_head head({.pairs = 2, .vocabulary = 8});
+  for (const double gamma : {-1.0, 0.0})
+    CHECK_THROWS_AS((void)emergence_time(head, {.start = {0, 1.7e308, gamma}, .until = 1e3}), solver_error);
+}
+
+TEST_CASE("the asymptotic time is finite where the product of the lengths isn't") {
+  for (const auto loss : losses) {
+    const double unit = asymptotic_emergence_time({.pairs = 64, .vocabulary = 256, .loss = loss});
+    const double long_ones =
+        asymptotic_emergence_time({.pairs = 64, .vocabulary = 256, .loss = loss, .metric = {1e300, 1e300}});
+    CHECK(long_ones / 1e300 == doctest::Approx(unit).epsilon(1e-13));
+  }
+}
+
 /// The argument that an error names, empty if there is none.
 std::string complaint(const exact_induction_head_options& options, bool asymptotic = false) {
   try {
@@ -253,6 +281,11 @@ TEST_CASE("bad sizes and points are refused by name") {
   CHECK(complaint({.pairs = 1, .vocabulary = 2}) == "vocabulary");
   CHECK(complaint({.pairs = 1, .vocabulary = 2'000'000}) == "vocabulary");
   CHECK(complaint({.metric = {.token = -1}}) == "metric.token");
+  for (const bool asymptotic : {false, true})
+    for (const int pairs : {-1, 1'073'741'824, 2'000'000'000})
+      CHECK(complaint({.pairs = pairs}, asymptotic) == "pairs");
+  CHECK(complaint({.metric = {-1, 1}}, true) == "metric.position");
+  CHECK(complaint({.metric = {1, std::nan("")}}, true) == "metric.token");
   CHECK(complaint({.pairs = 1}, true) == "pairs");
   CHECK(complaint({.pairs = 4, .vocabulary = 9}, true) == "vocabulary");
   CHECK(complaint({.first = first_layer::bidirectional}, true) == "first");

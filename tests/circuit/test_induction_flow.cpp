@@ -207,6 +207,14 @@ TEST_CASE("events come in either order, at the start, or never") {
 TEST_CASE("bad options are refused by name, and a flow that can't go on says so") {
   const auto head = head_of(16);
   CHECK_THROWS_WITH_AS((void)emergence_time(head, {.tolerance = 0}), doctest::Contains("tolerance"), argument_error);
+  for (const double tolerance : {-1.0, 0.11, 100.0, std::nan("")})
+    CHECK_THROWS_WITH_AS((void)emergence_time(head, {.tolerance = tolerance}), doctest::Contains("tolerance"),
+                         argument_error);
+  CHECK_THROWS_WITH_AS((void)emergence_time(head, {.readout = readout::held}), doctest::Contains("start[2] = 0"),
+                       argument_error);
+  const auto still = emergence_time(head, {.readout = readout::held, .until = 1e6});
+  CHECK_FALSE(still.icl_time);
+  CHECK(still.end == induction_coordinates{});
   CHECK_THROWS_WITH_AS((void)emergence_time(head, {.until = -1}), doctest::Contains("until"), argument_error);
   CHECK_THROWS_WITH_AS((void)emergence_time(head, {.start = {0, NAN, 0}}), doctest::Contains("start[1]"),
                        non_finite_error);

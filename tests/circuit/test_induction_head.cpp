@@ -71,16 +71,17 @@ TEST_CASE("Q doesn't change along the velocity, whatever the point and the metri
     }
 }
 
-TEST_CASE("no finite coordinate makes loss, attention or gradient overflow") {
+TEST_CASE("no finite alpha or beta, and no gamma up to 1e150, makes loss, attention or gradient overflow") {
   const induction_head head({.visible = 64, .distractors = 64});
-  for (const double alpha : {-1e308, -800.0, 800.0, 1e308})
-    for (const double beta : {-1e4, 0.0, 1e4}) {
-      const auto values = head.evaluate(std::array{alpha, beta, 1.5});
-      CHECK(std::isfinite(values.loss));
-      CHECK(values.attention >= 0);
-      CHECK(values.attention <= 1);
-      for (const double entry : values.gradient) CHECK(std::isfinite(entry));
-    }
+  for (const double alpha : {-1e308, -800.0, 0.0, 800.0, 1e308})
+    for (const double beta : {-1e308, -1e4, 0.0, 1e4, 1e308})
+      for (const double gamma : {-1e150, 1.5, 1e150}) {
+        const auto values = head.evaluate(std::array{alpha, beta, gamma});
+        CHECK(std::isfinite(values.loss));
+        CHECK(values.attention >= 0);
+        CHECK(values.attention <= 1);
+        for (const double entry : values.gradient) CHECK(std::isfinite(entry));
+      }
 }
 
 TEST_CASE("the asymptotic times are those of the derivation") {
@@ -95,6 +96,9 @@ TEST_CASE("the asymptotic times are those of the derivation") {
   // N - 1 distractors, the places of the other labels alone, halve the time.
   CHECK(asymptotic_emergence_time({.visible = 200'000, .distractors = 100'000}) ==
         doctest::Approx(std::sqrt(2 * pi) * 1e10).epsilon(1e-14));
+  // Neither the lengths' product overflows, nor does their ratio underflow: with w_t << w_p, erf x = 2 x / sqrt(pi).
+  CHECK(asymptotic_emergence_time({.metric = {1e300, 1e300}}) == doctest::Approx(std::sqrt(pi / 2) * 64e300));
+  CHECK(asymptotic_match_time({.metric = {1e300, 1e-300}}) == doctest::Approx(64e-300).epsilon(1e-14));
 }
 
 /// What the error says, empty if there is none.
@@ -116,6 +120,12 @@ TEST_CASE("bad sizes and points are refused by name") {
   CHECK(complaint([] { (void)induction_head({.metric = {.position = 0}}); }) == "metric.position");
   CHECK(complaint([&] { (void)induction_head({.metric = {.token = infinity}}); }) == "metric.token");
   CHECK(complaint([] { (void)induction_head({.metric = {.token = std::nan("")}}); }) == "metric.token");
+  for (const auto time : {asymptotic_emergence_time, asymptotic_match_time}) {
+    CHECK(complaint([&] { (void)time({.visible = -3}); }) == "visible");
+    CHECK(complaint([&] { (void)time({.burstiness = 0}); }) == "burstiness");
+    CHECK(complaint([&] { (void)time({.metric = {-1, 1}}); }) == "metric.position");
+    CHECK(complaint([&] { (void)time({.metric = {1, std::nan("")}}); }) == "metric.token");
+  }
   CHECK(complaint([] { (void)metric::gram(2, 9); }) == "vocabulary");
   CHECK(complaint([] { (void)metric::gram(9, 2); }) == "positions");
   CHECK(complaint([] { (void)induction_head_options::of_pairs(0); }) == "pairs");
@@ -124,6 +134,7 @@ TEST_CASE("bad sizes and points are refused by name") {
   induction_coordinates velocity{};
   CHECK_THROWS_AS((void)head.evaluate(std::array{0.0, 1.0}), shape_error);
   CHECK_THROWS_AS((void)head.velocity(std::array{0.0, 1.0, 2.0}, std::span(velocity).first(2)), shape_error);
+  CHECK_THROWS_AS(metric::unit().descend({1, 2, 3}, std::span(velocity).first(2)), shape_error);
   CHECK_THROWS_AS((void)head.evaluate(std::array{0.0, infinity, 1.0}), non_finite_error);
   CHECK_THROWS_AS((void)head.conserved(std::array{0.0, 1.0, std::nan("")}), non_finite_error);
 }

@@ -36,6 +36,28 @@ struct exact_induction_head_options {
   circuit::first_layer first = first_layer::causal;  ///< what layer 1 sees
 };
 
+/// Throws argument_error for N outside of [1, 4096], V < 2N or 3 or above 10^6, or lengths that aren't positive.
+inline void require_valid(const exact_induction_head_options& options) {
+  require(options.pairs >= 1 && options.pairs <= 4096, "pairs", options.pairs, "in [1, 4096]");
+  const int least = std::max(3, 2 * options.pairs);
+  require(options.vocabulary >= least && options.vocabulary <= 1'000'000, "vocabulary", options.vocabulary,
+          "in [" + std::to_string(least) + ", 1000000]: at least max(3, 2 x pairs)");
+  require_valid(options.metric);
+}
+
+/// Throws argument_error where gradient flow is known never to emerge: from alpha = beta = 0 with a bidirectional first
+/// layer, which no readout leaves, and from zero with V <= 2N + 1. There gamma' is proportional to 1 / (2N + 1) - 1 / V,
+/// so that the readout turns negative, or stays zero.
+/// \param options  valid ones
+/// \param start    (alpha, beta, gamma)
+inline void require_emergence(const exact_induction_head_options& options, const induction_coordinates& start) {
+  if (start[0] != 0 || start[1] != 0) return;
+  require(options.first == first_layer::causal, "first", "bidirectional",
+          "causal: else nothing emerges from alpha = beta = 0");
+  require(start[2] != 0 || options.vocabulary > 2 * options.pairs + 1, "vocabulary", options.vocabulary,
+          "at least 2 x pairs + 2: with fewer tokens nothing emerges from zero");
+}
+
 /// Associative recall from N pairs of distinct tokens, blocks of two, position law of slots, two layers of one head:
 /// the exact population loss of the manifold where alpha (L1[x,x]M), beta (L2[x,1]I) and gamma (out:2 I) alone aren't
 /// zero.
@@ -70,14 +92,10 @@ struct exact_induction_head_options {
 /// attention matrices written out for every queried pair, and the gradient agrees with differences of that loss.
 class exact_induction_head {
 public:
-  /// Throws argument_error for N < 1, V < 2N or 3, or lengths that aren't positive.
-  explicit exact_induction_head(const exact_induction_head_options& options)
-      : options_(options), places_(2 * options.pairs + 1) {
-    require(options.pairs >= 1 && options.pairs <= 4096, "pairs", options.pairs, "in [1, 4096]");
-    const int least = std::max(3, 2 * options.pairs);
-    require(options.vocabulary >= least && options.vocabulary <= 1'000'000, "vocabulary", options.vocabulary,
-            "in [" + std::to_string(least) + ", 1000000]: at least max(3, 2 x pairs)");
-    require_valid(options.metric);
+  /// Throws as require_valid.
+  explicit exact_induction_head(const exact_induction_head_options& options) : options_(options) {
+    require_valid(options);
+    places_ = 2 * options.pairs + 1;
     match_.resize(places_);
     slope_.resize(places_);
   }
@@ -98,7 +116,6 @@ public:
 
   /// The loss, and (alpha', beta', gamma') of gradient flow in the metric. Throws as `evaluate`.
   double velocity(std::span<const double> coordinates, std::span<double> velocity) {
-    require_extent("velocity.size()", velocity.size(), 3);
     const induction_values values = evaluate(coordinates);
     metric().descend(values.gradient, velocity);
     return values.loss;
@@ -209,7 +226,7 @@ private:
   static constexpr double lowest = -std::numeric_limits<double>::infinity();
 
   exact_induction_head_options options_;
-  int places_;
+  int places_ = 0;
   Eigen::ArrayXd match_, slope_, attention_, copied_, error_;
 };
 
@@ -217,8 +234,7 @@ private:
 /// for N -> infinity at fixed V / N and w_t / w_p: with squared error and with cross-entropy
 /// \f[ T = \sqrt{8 \pi w_p w_t} \, \frac{N^2}{\ln N} \quad \text{and} \quad
 ///     \sqrt{\frac{4 N w_t T}{1 - 2N / V}} \propto \frac{N^{3/2}}{\sqrt{\ln N}}. \f]
-/// In the Gram metric both lengths grow with N, which adds 1 to the powers. It holds for V > 2N + 1 alone: at the
-/// origin gamma' is proportional to 1 / (2N + 1) - 1 / V, so that with fewer tokens the readout turns negative.
+/// In the Gram metric both lengths grow with N, which adds 1 to the powers.
 ///
 /// Derivation (ours): while attention is uniform but for a few places, alpha and beta climb
 /// \f$ \Phi = \sum_p e^{\beta a_p} - \beta / 2 \f$ at gamma / (2 N^2) times its slopes. A label competes with 2p - 1
@@ -232,17 +248,16 @@ private:
 /// w_t >> w_p by first-order perturbation, and c = -.33, -.07, -.001 measured at N = 64, 256, 1024 with squared error
 /// in the unit metric, whose local exponent d ln t / d ln N is 1.77 between N = 128 and 256.
 ///
-/// Throws argument_error for N < 2, V < 2N + 2, or a bidirectional first layer, with which nothing emerges from zero.
+/// Throws as require_valid and require_emergence, and argument_error for N < 2.
 [[nodiscard]] inline double asymptotic_emergence_time(const exact_induction_head_options& options) {
-  const double pairs = options.pairs, token = options.metric.token;
+  require_valid(options);
+  require_emergence(options, {});
   require(options.pairs >= 2, "pairs", options.pairs, "at least 2, for a logarithm");
-  require(options.vocabulary > 2 * options.pairs + 1, "vocabulary", options.vocabulary,
-          "at least 2 x pairs + 2: with fewer tokens nothing emerges from zero");
-  require(options.first == first_layer::causal, "first", "bidirectional", "causal: else nothing emerges from zero");
+  const double pairs = options.pairs;
   const double squared =
-      std::sqrt(8 * std::numbers::pi * options.metric.position * token) * pairs * pairs / std::log(pairs);
+      std::sqrt(8 * std::numbers::pi) * options.metric.geometric_mean() * pairs * pairs / std::log(pairs);
   if (options.loss == task::loss::squared_error) return squared;
-  return std::sqrt(4 * pairs * token * squared / (1 - 2 * pairs / options.vocabulary));
+  return std::sqrt(4 * pairs * options.metric.token / (1 - 2 * pairs / options.vocabulary)) * std::sqrt(squared);
 }
 
 }  // namespace lindyn::circuit

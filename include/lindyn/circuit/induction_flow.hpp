@@ -5,6 +5,7 @@
 /// Flows of an induction head until it emerges, by Boost.Odeint.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -37,7 +38,7 @@ struct induction_flow_options {
   circuit::readout readout = readout::learned;             ///< whether gamma moves
   induction_event stop_at = induction_event::none;         ///< what ends the flow before `until`
   double until = std::numeric_limits<double>::infinity();  ///< end of the flow; finite without stop_at
-  double tolerance = 1e-9;                                 ///< absolute and relative error of a step
+  double tolerance = 1e-9;                                 ///< absolute and relative error of a step, in (0, 0.1]
   std::vector<double> times = {};                          ///< ascending times at which coordinates are wanted
   std::int64_t max_steps = 10'000'000;                     ///< accepted and rejected ones together
 };
@@ -47,12 +48,19 @@ struct induction_flow_options {
 ///
 /// An explicit integrator: while gamma follows the slow growth of alpha and beta, its rate of relaxation, of order
 /// 1 / m per token's length, bounds the steps at about three of its times, that is t_ICL / (3 m) = 0.8 N steps of six
-/// evaluations for the idealised head, until it emerges. Throws argument_error for bad options, solver_error when the
-/// flow can't go on.
+/// evaluations for the idealised head, until it emerges.
+///
+/// Throws argument_error for bad options, solver_error when the flow can't go on. With a finite `until` a head that never
+/// emerges comes to its end; without, argument_error is thrown where this is known beforehand: where the readout is held
+/// at 0, and as require_emergence (of exact_induction_head_options) says.
 template <induction_circuit Circuit>
 [[nodiscard]] integrate::flow_result induction_flow(Circuit&& circuit, const induction_flow_options& options) {
   const metric lengths = circuit.metric();
   const auto velocity = [&](const integrate::state& c, integrate::state& dcdt, double) {
+    if (!std::ranges::all_of(c, [](double entry) { return std::isfinite(entry); })) {
+      std::ranges::fill(dcdt, std::numeric_limits<double>::quiet_NaN());  // the solver takes such a step back
+      return dcdt[0];
+    }
     const induction_values values = circuit.evaluate(c);
     lengths.descend(values.gradient, dcdt);
     if (options.readout == readout::held) dcdt[2] = 0;
@@ -66,6 +74,14 @@ template <induction_circuit Circuit>
     }
   };
   const auto level = options.stop_at == induction_event::none ? std::optional<double>() : 0.0;
+  require(options.tolerance > 0 && options.tolerance <= 0.1, "tolerance", options.tolerance,
+          "in (0, 0.1]: coordinates are of order 1");
+  if (level && std::isinf(options.until)) {
+    require(options.readout == readout::learned || options.start[2] != 0, "start[2]", options.start[2],
+            "not zero where the readout is held and `until` is infinite: alpha and beta never move");
+    if constexpr (requires { require_emergence(circuit.options(), options.start); })
+      require_emergence(circuit.options(), options.start);
+  }
   return integrate::flow(velocity, {options.start.begin(), options.start.end()}, 0.0, options.until,
                          {.tolerance = options.tolerance,
                           .max_steps = options.max_steps,
@@ -86,7 +102,7 @@ struct emergence_options {
   induction_coordinates start{};                           ///< (alpha, beta, gamma) at t = 0
   circuit::readout readout = readout::learned;             ///< whether gamma moves
   double until = std::numeric_limits<double>::infinity();  ///< give up then; a head that never emerges needs an end
-  double tolerance = 1e-9;                                 ///< absolute and relative error of a step
+  double tolerance = 1e-9;                                 ///< absolute and relative error of a step, in (0, 0.1]
   std::int64_t max_steps = 10'000'000;                     ///< of each of two flows
 };
 

@@ -29,6 +29,14 @@ struct induction_head_options {
   }
 };
 
+/// Throws argument_error for n < 2, m < 1, b < 1 or lengths that aren't positive.
+inline void require_valid(const induction_head_options& options) {
+  require(options.visible >= 2, "visible", options.visible, "at least 2");
+  require(options.distractors >= 1, "distractors", options.distractors, "at least 1");
+  require(options.burstiness >= 1, "burstiness", options.burstiness, "at least 1");
+  require_valid(options.metric);
+}
+
 /// Two layers of one head each, idealised: every label sees n positions, its item among them; every other place brings
 /// nothing that matches. The task is that of arXiv 2511.01033; the system and what follows from it were derived here.
 ///
@@ -46,16 +54,12 @@ struct induction_head_options {
 /// is conserved, with \f$ w_p \f$ and \f$ w_t \f$ the lengths of metric::position and metric::token: as
 /// \f$ (1 + e^\alpha / (n - 1)) (1 - a) = 1 \f$, both terms change by \f$ g \beta a B (1 - B) \f$.
 ///
-/// Exponentials are formed of such signs that no finite coordinate overflows, but for Q beyond alpha = 709.
+/// Exponentials are formed of such signs that nothing overflows where |gamma| <= 1e150 (the loss grows as its square),
+/// but for Q, which grows as e^alpha and beta^2.
 class induction_head {
 public:
-  /// Throws argument_error for n < 2, m < 1, b < 1 or lengths that aren't positive.
-  explicit induction_head(const induction_head_options& options) : options_(options) {
-    require(options.visible >= 2, "visible", options.visible, "at least 2");
-    require(options.distractors >= 1, "distractors", options.distractors, "at least 1");
-    require(options.burstiness >= 1, "burstiness", options.burstiness, "at least 1");
-    require_valid(options.metric);
-  }
+  /// Throws as require_valid.
+  explicit induction_head(const induction_head_options& options) : options_(options) { require_valid(options); }
 
   /// What it was made with.
   [[nodiscard]] const induction_head_options& options() const noexcept { return options_; }
@@ -93,12 +97,11 @@ public:
     const double a_slope = a / (1 + std::exp(alpha) / (options_.visible - 1));
     return {.loss = 0.5 * (error * error + m * (gamma * rest) * (gamma * rest)),
             .attention = b,
-            .gradient = {-steep * beta * a_slope, -steep * a, -b * error + gamma * m * rest * rest}};
+            .gradient = {-steep * (beta * a_slope), -steep * a, -b * error + gamma * m * rest * rest}};
   }
 
   /// The loss, and (alpha', beta', gamma') of gradient flow in the metric. Throws as `evaluate`.
   double velocity(std::span<const double> coordinates, std::span<double> velocity) const {
-    require_extent("velocity.size()", velocity.size(), 3);
     const induction_values values = evaluate(coordinates);
     metric().descend(values.gradient, velocity);
     return values.loss;
@@ -140,18 +143,23 @@ private:
 /// settles and, at the end, B grows from 1 / sqrt(m) to 1/2: short against the whole by the second condition.
 /// At a held readout gamma one factor b is missing: \f$ n m / (\gamma b) \f$ replaces \f$ n m / b^2 \f$, and the
 /// first two conditions are \f$ b \ll m \f$ and \f$ \sqrt{w_t / w_p} \ll n \f$.
+///
+/// Throws as require_valid.
 [[nodiscard]] inline double asymptotic_emergence_time(const induction_head_options& options) {
+  require_valid(options);
   const double scale = static_cast<double>(options.visible) * options.distractors /
                        (static_cast<double>(options.burstiness) * options.burstiness);
-  return scale * std::sqrt(options.metric.position * options.metric.token * std::numbers::pi / 2);
+  return scale * std::sqrt(std::numbers::pi / 2) * options.metric.geometric_mean();
 }
 
 /// T_beta, the first time with beta = 1, likewise: the integral of asymptotic_emergence_time ends at 1,
 /// \f[ T_\beta \to w_t \frac{n m}{b^2} \int_0^1 e^{-w_t x^2 / (2 w_p)} dx
 ///     = t_{ICL} \, \mathrm{erf} \sqrt{\frac{w_t}{2 w_p}}, \f]
-/// which is 3.4225 N^2 in the unit metric with n = m = 2N, b = 1. It asks for the first two of its conditions.
+/// which is 3.4225 N^2 in the unit metric with n = m = 2N, b = 1. It asks for the first two of its conditions. Throws as
+/// require_valid.
 [[nodiscard]] inline double asymptotic_match_time(const induction_head_options& options) {
-  return asymptotic_emergence_time(options) * std::erf(std::sqrt(options.metric.token / (2 * options.metric.position)));
+  return asymptotic_emergence_time(options) *
+         std::erf(std::sqrt(options.metric.token) / std::sqrt(2 * options.metric.position));
 }
 
 }  // namespace lindyn::circuit

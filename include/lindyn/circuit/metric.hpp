@@ -5,6 +5,7 @@
 /// The metric in which the three weights of an induction head descend.
 
 #include <array>
+#include <cmath>
 #include <span>
 
 #include <lindyn/core/errors.hpp>
@@ -34,10 +35,14 @@ struct metric {
     return {positions - 1.0, vocabulary - 1.0};
   }
 
-  /// (alpha', beta', gamma') of a gradient of the loss.
+  /// sqrt(position token), also where the product overflows.
+  [[nodiscard]] double geometric_mean() const { return std::sqrt(position) * std::sqrt(token); }
+
+  /// (alpha', beta', gamma') of a gradient of the loss. Throws shape_error unless there is room for three.
   /// \param gradient  dL/d(alpha, beta, gamma)
   /// \param velocity  three entries, assigned
-  constexpr void descend(const std::array<double, 3>& gradient, std::span<double> velocity) const {
+  void descend(const std::array<double, 3>& gradient, std::span<double> velocity) const {
+    require_extent("velocity.size()", velocity.size(), 3);
     velocity[0] = -gradient[0] / position;
     velocity[1] = -gradient[1] / token;
     velocity[2] = -gradient[2] / token;
