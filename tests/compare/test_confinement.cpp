@@ -3,6 +3,7 @@
 
 #include <lindyn/compare/confinement.hpp>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -151,6 +152,7 @@ TEST_CASE("squared error on one-hot embeddings leaks in the readout, on centred 
     CHECK_FALSE(leak.holds);
     CHECK(leak.worst_weight == "W_out");
     CHECK(contains(leak.worst_block, "W_out, copy "));
+    CHECK(contains(leak.statement, "squared error moves the readout"));
   }
   CHECK_FALSE(find_out(basis, law, {.method = symmetry, .loss = loss::squared_error}).holds);
   for (const auto method : {enumerate, sample, symmetry})
@@ -166,8 +168,19 @@ TEST_CASE("a user's law with two classes of tokens, given by generators, is conf
   CHECK(certificate.residual_max.value() <= 1e-12);
   CHECK(confinement(basis, law, {.method = symmetry, .embedding = embedding::centred}).holds);
   // One-hot embeddings also say of which class a token is.
-  CHECK(find_out(basis, law, {.method = enumerate}).residual_max.value() > 0.1);
+  const auto leak = find_out(basis, law, {.method = enumerate});
+  CHECK(leak.residual_max.value() > 0.1);
+  CHECK(contains(leak.statement, "several orbits of tokens or positions apart; centred ones are needed"));
   CHECK(contains(find_out(basis, law, {.method = symmetry}).statement, "several orbits"));
+  // Where both methods find it, it is said once.
+  const auto both = find_out(basis, law, {.method = symmetry_and_sample}).statement;
+  CHECK(contains(both, "leaks most in"));
+  CHECK(both.find("several orbits") == both.rfind("several orbits"));
+  // A leak that centred embeddings don't mend isn't put down to the embeddings.
+  const manifold::basis raw(2, 1, law.structure(), {.centring = manifold::centring::none});
+  const auto raw_leak = find_out(raw, law, {.method = enumerate, .embedding = embedding::centred});
+  CHECK_FALSE(raw_leak.holds);
+  CHECK_FALSE(contains(raw_leak.statement, "several orbits"));
 }
 
 TEST_CASE("a list of sequences is certified, and refused once one of its weights is changed") {
@@ -276,16 +289,40 @@ TEST_CASE("too many sequences are counted, not visited") {
 TEST_CASE("bad options and misfits are refused") {
   const auto law = on_ring({1, 4, 2}, 4);
   const manifold::basis basis(2, 1, law.structure());
-  CHECK_THROWS_AS(confinement(basis, law, {.tolerance = 0}), argument_error);
+  const auto names = [&](const char* argument, const compare::confinement_options& options) {
+    try {
+      confinement(basis, law, options);
+    } catch (const argument_error& fault) {
+      return fault.argument() == argument;
+    }
+    return false;
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  for (const double bad : {0.0, nan, infinity}) {
+    CHECK(names("tolerance", {.tolerance = bad}));
+    CHECK(names("scale", {.scale = bad}));
+    CHECK(names("deviations", {.deviations = bad}));
+  }
+  for (const double large : {10.0, 1e200}) CHECK(names("scale", {.scale = large}));
+  for (const double bad : {-1.0, nan}) {
+    CHECK(names("bound", {.bound = bad}));
+    CHECK(names("few", {.few = bad}));
+    CHECK(names("compared", {.compared = bad}));
+  }
+  CHECK(names("method", {.method = static_cast<compare::confinement_method>(5)}));
   CHECK_THROWS_AS(confinement(basis, law, {.points = 0}), argument_error);
-  CHECK_THROWS_AS(confinement(basis, law, {.scale = 0}), argument_error);
   CHECK_THROWS_AS(confinement(basis, law, {.method = sample, .batches = 2}), argument_error);
   CHECK_THROWS_AS(confinement(basis, law, {.batch = 0}), argument_error);
-  CHECK_THROWS_AS(confinement(basis, law, {.deviations = 0}), argument_error);
   CHECK_THROWS_AS(confinement(basis, law, {.samples = 0}), argument_error);
   CHECK_THROWS_AS(confinement(basis, law, {.threads = 0}), argument_error);
   CHECK_THROWS_AS(confinement(basis, on_ring({1, 5, 2}, 4)), shape_error);
   CHECK_THROWS_AS(confinement(basis, on_ring({1, 4, 2}, 5)), shape_error);
+}
+
+TEST_CASE("of an invariant law, rounding stays below the tolerance at the largest scale") {
+  const auto law = on_ring({1, 4, 2}, 4);
+  const manifold::basis basis(2, 1, law.structure());
+  CHECK(confinement(basis, law, {.method = enumerate, .points = 20, .scale = 1}).residual_max.value() <= 1e-12);
 }
 
 TEST_CASE("methods have names") {
