@@ -76,7 +76,8 @@ TEST_CASE("coupled decay is lr_scaled decay under gradient descent, and a step o
   std::vector<double> coupled{3, -0.7}, scaled = coupled;
   step(optimizer::sgd_options{}, coupled_l2, coupled);
   step(optimizer::sgd_options{}, lr_scaled, scaled);
-  for (std::size_t i = 0; i < 2; ++i) CHECK(coupled[i] == doctest::Approx(scaled[i]).epsilon(1e-15));
+  CHECK(coupled == scaled);
+  CHECK(scaled[0] == doctest::Approx(3 - 0.5 * (0.3 + 0.2 * 3)).epsilon(1e-15));
   // However small the rate: Adam divides the decay by its own size.
   const auto weights =
       idle(optimizer::adam_options{.epsilon = 1e-30, .decay = {.rate = 1e-6, .mode = coupled_l2}}, 0.5);
@@ -92,7 +93,11 @@ TEST_CASE("decay that makes no sense is refused by name") {
   CHECK(refused({.rate = std::nan("")}, "decay.rate"));
   CHECK(refused({.rate = 1.5, .mode = absolute}, "decay.rate"));
   CHECK(refused({.rate = 0.5, .mode = ratio}, "decay.base_learning_rate"));
+  CHECK(refused({.mode = static_cast<optimizer::decay_mode>(4)}, "decay.mode"));
+  CHECK(refused({.mode = static_cast<optimizer::decay_mode>(-1)}, "decay.mode"));
+  CHECK(names([] { (void)factors({.mode = static_cast<optimizer::decay_mode>(4)}, 0.5); }, "decay.mode"));
   CHECK(names([] { (void)factors({.rate = 3, .mode = lr_scaled}, 0.5); }, "decay.rate"));
+  CHECK(names([] { idle(optimizer::sgd_options{.decay = {.rate = 3, .mode = coupled_l2}}, 0.5); }, "decay.rate"));
   CHECK(names([] { optimizer::sgd<double>(1, {.decay = {.rate = -1}}); }, "decay.rate"));
   CHECK(names([] { optimizer::momentum<double>(1, {.decay = {.rate = -1}}); }, "decay.rate"));
   CHECK(names([] { optimizer::adam<double>(1, {.decay = {.rate = -1}}); }, "decay.rate"));

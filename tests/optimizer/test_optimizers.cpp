@@ -169,7 +169,11 @@ TEST_CASE("bad options and arguments are refused by name") {
   CHECK(refused(adam_options{.beta2 = std::nan("")}, "beta2 = nan"));
   CHECK(refused(adam_options{.epsilon = 0}, "epsilon = 0"));
   CHECK(refused(adam_options{.epsilon = 1e-60}, "epsilon = 1e-60"));  // zero in float
-  CHECK(message([] { optimizer::sgd<double>(-1); }).starts_with("size = -1"));
+  for (const lindyn::index size : {lindyn::index(-1), lindyn::index(1) << 62}) {
+    CHECK(message([&] { optimizer::sgd<double>{size}; }).starts_with("size = "));
+    CHECK(message([&] { optimizer::momentum<double>{size}; }).starts_with("size = "));
+    CHECK(message([&] { optimizer::adam<double>{size}; }).starts_with("size = "));
+  }
 
   std::vector<double> two(2), three(3);
   optimizer::adam<double> rule(2);

@@ -42,10 +42,10 @@ class adam {
 public:
   static constexpr bool linear = false;  ///< see the concept `optimizer`
 
-  /// \param size     number of weights
+  /// \param size     number of weights, at most 2^40
   /// \param options  throws argument_error, naming the member, for what makes no sense
   explicit adam(index size, const adam_options& options = {}) : options_(options) {
-    require(size >= 0, "size", size, "not negative");
+    detail::require_size(size);
     require(options.beta1 >= 0 && options.beta1 < 1, "beta1", options.beta1, "in [0, 1)");
     require(options.beta2 >= 0 && options.beta2 < 1, "beta2", options.beta2, "in [0, 1)");
     require(static_cast<Scalar>(options.epsilon) > 0 && options.epsilon <= 1e30, "epsilon", options.epsilon,

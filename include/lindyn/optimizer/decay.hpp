@@ -49,6 +49,8 @@ struct decay_factors {
 
 /// Throws argument_error, naming the member, for decay that makes no sense at any learning rate.
 inline void require_valid(const weight_decay& decay) {
+  require(decay.mode >= decay_mode::lr_scaled && decay.mode <= decay_mode::coupled_l2, "decay.mode",
+          static_cast<int>(decay.mode), "lr_scaled, absolute, ratio or coupled_l2");
   require(decay.rate >= 0 && decay.rate <= 1e30, "decay.rate", decay.rate, "not negative, and at most 1e30");
   require(decay.mode != decay_mode::absolute || decay.rate <= 1, "decay.rate", decay.rate,
           "at most 1 in the mode absolute");
@@ -56,8 +58,11 @@ inline void require_valid(const weight_decay& decay) {
           "decay.base_learning_rate", decay.base_learning_rate, "positive in the mode ratio, and at most 1e30");
 }
 
-/// The factors of a step at this learning rate. Throws argument_error where the weights would change their sign.
+/// The factors of a step at this learning rate. Throws argument_error for decay that makes no sense, and where decoupled
+/// decay would change the weights' sign. Coupled decay isn't checked for that: what it does to the weights is up to the
+/// optimiser.
 [[nodiscard]] inline decay_factors factors(const weight_decay& decay, double learning_rate) {
+  require_valid(decay);
   if (decay.mode == decay_mode::coupled_l2) return {.coupled = decay.rate};
   const double scale = decay.mode == decay_mode::lr_scaled  ? learning_rate
                        : decay.mode == decay_mode::absolute ? 1

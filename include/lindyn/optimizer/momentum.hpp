@@ -33,10 +33,10 @@ class momentum {
 public:
   static constexpr bool linear = true;  ///< see the concept `optimizer`
 
-  /// \param size     number of weights
+  /// \param size     number of weights, at most 2^40
   /// \param options  throws argument_error, naming the member, for what makes no sense
   explicit momentum(index size, const momentum_options& options = {}) : options_(options) {
-    require(size >= 0, "size", size, "not negative");
+    detail::require_size(size);
     require(options.momentum >= 0 && options.momentum < 1, "momentum", options.momentum, "in [0, 1)");
     require_valid(options.decay);
     buffer_.assign(static_cast<std::size_t>(size), Scalar(0));

@@ -36,6 +36,9 @@ const Options& > ;
 
 namespace detail {
 
+/// Throws argument_error unless an optimiser can be made for so many weights.
+inline void require_size(index size) { require(size >= 0 && size <= index(1) << 40, "size", size, "in [0, 2^40]"); }
+
 /// Throws unless a step's arguments fit: shape_error, or argument_error for the learning rate.
 template <class Scalar>
 void require_step(index size, std::span<const Scalar> weights, std::span<const Scalar> gradient, double learning_rate) {

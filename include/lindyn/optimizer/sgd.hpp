@@ -16,7 +16,7 @@ class sgd;
 
 /// Options of sgd.
 struct sgd_options {
-  weight_decay decay = {};  ///< without momentum, `coupled_l2` does what `lr_scaled` does
+  weight_decay decay = {};  ///< without momentum, `coupled_l2` is `lr_scaled`
 
   /// The optimiser that these options describe.
   template <class Scalar>
@@ -30,11 +30,12 @@ class sgd {
 public:
   static constexpr bool linear = true;  ///< see the concept `optimizer`
 
-  /// \param size     number of weights
+  /// \param size     number of weights, at most 2^40
   /// \param options  throws argument_error for decay that makes no sense
   explicit sgd(index size, const sgd_options& options = {}) : options_(options), size_(size) {
-    require(size >= 0, "size", size, "not negative");
+    detail::require_size(size);
     require_valid(options.decay);
+    if (options.decay.mode == decay_mode::coupled_l2) options_.decay.mode = decay_mode::lr_scaled;
   }
 
   /// One step. Throws shape_error for another number of weights or derivatives, argument_error for a negative rate.
