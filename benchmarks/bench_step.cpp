@@ -20,6 +20,7 @@
 #include <lindyn/core/sizes.hpp>
 #include <lindyn/model/attention_only.hpp>
 #include <lindyn/model/attention_only_plain.hpp>
+#include <lindyn/optimizer/sgd.hpp>
 #include <lindyn/population/law.hpp>
 #include <lindyn/population/sampling.hpp>
 
@@ -68,6 +69,7 @@ void step(benchmark::State& state, const sizes& size) {
       shape_of(size));
   auto weights = benchmarks::normal_numbers<float>(net.parameters().size(), 0.1);
   std::vector<float> gradient(weights.size());
+  lindyn::optimizer::sgd<float> rule(net.parameters().size());
   lindyn::population::sampler sampler(law_of(size), 1);
   lindyn::population::minibatch batch;
   lindyn::model::attention_workspace<float> memory;
@@ -75,7 +77,7 @@ void step(benchmark::State& state, const sizes& size) {
   for (auto _ : state) {
     sampler.draw(number++ * batch_size, batch_size, batch);
     double loss = net.loss_and_gradient(weights, batch, cross_entropy, gradient, memory);
-    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] -= 0.1f * gradient[i];
+    rule.step(weights, gradient, 0.1);
     benchmark::DoNotOptimize(weights.data());
     benchmark::DoNotOptimize(&loss);
   }
