@@ -43,6 +43,7 @@
 #include <lindyn/compare/confinement_leak.hpp>
 #include <lindyn/compare/confinement_sample.hpp>
 #include <lindyn/compare/manifold_constraint.hpp>
+#include <lindyn/compare/trajectory.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parallel.hpp>
 #include <lindyn/core/parameter_table.hpp>

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include <lindyn/compare/trajectory.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/progress.hpp>
 #include <lindyn/manifold/basis.hpp>
@@ -89,25 +90,6 @@ template <class Work>
   return seconds[seconds.size() / 2];
 }
 
-[[nodiscard]] inline double largest_difference(std::span<const double> a, std::span<const double> b) {
-  double result = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) result = std::max(result, std::abs(a[i] - b[i]));
-  return result;
-}
-
-/// The step at which the full network's loss met the level: the first of the records at or below it, moved back by
-/// linear interpolation.
-[[nodiscard]] inline std::optional<double> crossing(const std::vector<along_record>& records, double level) {
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    if (records[i].loss_full > level) continue;
-    if (i == 0) return 0.0;
-    const auto &before = records[i - 1], &after = records[i];
-    const double share = (before.loss_full - level) / (before.loss_full - after.loss_full);
-    return static_cast<double>(before.step) + share * static_cast<double>(after.step - before.step);
-  }
-  return {};
-}
-
 }  // namespace detail
 
 /// Trains the full network from `weights` (in place), and moves the coordinates of their projection by the discrete map
@@ -152,7 +134,9 @@ template <class Net, population::data_law Law>
          .off_manifold = projection.relative_residual(),
          .full = projection.coordinates});
   });
-  if (!whole) result.emergence_step_full = detail::crossing(result.records, result.emergence_loss);
+  if (!whole)
+    result.emergence_step_full =
+        crossing(result.records, result.emergence_loss, &along_record::step, &along_record::loss_full);
   result.loss_end = result.records.back().loss_full;
 
   // The discrete map.
@@ -176,9 +160,9 @@ template <class Net, population::data_law Law>
     point.flow.assign(coordinates.begin(), coordinates.end());
     point.loss_reduced = model.loss(coordinates);
     result.coordinate_error_map_max =
-        std::max(result.coordinate_error_map_max, detail::largest_difference(point.full, point.descent));
+        std::max(result.coordinate_error_map_max, largest_difference(point.full, point.descent));
     result.coordinate_error_flow_max =
-        std::max(result.coordinate_error_flow_max, detail::largest_difference(point.full, point.flow));
+        std::max(result.coordinate_error_flow_max, largest_difference(point.full, point.flow));
     result.off_manifold_max = std::max(result.off_manifold_max, point.off_manifold);
   }
   const integrate::flow_result emergence = reduced::flow(
