@@ -22,12 +22,13 @@
 
 #include "support/off_the_manifold/constrained.hpp"
 #include "support/off_the_manifold/decay.hpp"
-#include "support/off_the_manifold/measure.hpp"
+#include "support/off_the_manifold/findings.hpp"
 #include "support/off_the_manifold/minibatch.hpp"
 #include "support/off_the_manifold/random_starts.hpp"
 #include "support/off_the_manifold/raw_basis.hpp"
 #include "support/off_the_manifold/residual.hpp"
 #include "support/off_the_manifold/rules.hpp"
+#include "support/program.hpp"
 #include "support/progress_line.hpp"
 #include "support/provenance.hpp"
 
@@ -100,7 +101,7 @@ void run(const options& o) {
     const auto begin = std::chrono::steady_clock::now();
     const parts::findings found = each.run(context);
     for (const std::string& sentence : found.sentences) std::cout << "  " << sentence << "\n";
-    std::cout << std::endl;
+    std::cout << std::flush;
     drawn = drawn && found.drawn;
     auto& entry = summary[each.name] = {{"about", each.about}, {"sentences", found.sentences}};
     entry["results"] = found.numbers;
@@ -109,21 +110,10 @@ void run(const options& o) {
     examples::append_provenance(entry);
     lindyn::io::write_json(path, summary);
   }
-  std::cout << "Written to " << o.out.string() << ": summary.json, and for each part NAME.csv"
-            << (drawn ? ", NAME.png, NAME.svg and NAME.gnuplot\n" : "\n");
-  if (!drawn) std::cout << "No picture was drawn, as gnuplot is missing or failed (Debian: apt install gnuplot-nox).\n";
+  examples::report_written(o.out, "summary.json, and for each part NAME.csv, NAME.gnuplot", "NAME.png, NAME.svg",
+                           drawn);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  options chosen;
-  if (const auto code = parse(argc, argv, chosen)) return *code;
-  try {
-    run(chosen);
-  } catch (const std::exception& fault) {
-    std::cout.flush();
-    std::cerr << "off_the_manifold: " << fault.what() << "\n";
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return examples::program("off_the_manifold", argc, argv, parse, run); }

@@ -4,81 +4,120 @@
 /// \file
 /// Part `constrained`: training confined to the manifold, and of its coordinates alone, beside unconstrained training.
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include <lindyn/compare/manifold_constraint.hpp>
 
-#include "measure.hpp"
+#include "../statistics.hpp"
+#include "findings.hpp"
 #include "pictures.hpp"
+#include "trace.hpp"
 
 namespace examples::off_the_manifold {
 
+/// Mean and standard deviation of what a few runs showed, as text; "never" for none.
+[[nodiscard]] inline std::string text_of(const std::vector<double>& values) {
+  if (values.empty()) return "never";
+  const std::string centre = text("%.3g", mean(values));
+  return values.size() == 1 ? centre : centre + text(" +- %.2g", standard_deviation(values));
+}
+
+/// The same for summary.json: nulls for what too few runs showed.
+[[nodiscard]] inline lindyn::io::json spread(const std::vector<double>& values) {
+  lindyn::io::json result{{"runs", values.size()}, {"mean", nullptr}, {"standard_deviation", nullptr}};
+  if (!values.empty()) result["mean"] = mean(values);
+  if (values.size() > 1) result["standard_deviation"] = standard_deviation(values);
+  return result;
+}
+
 /// Three ways to train from the same start, by three optimisers: the full network on minibatches, the same with its
 /// gradient and weights projected on the manifold, and the coordinates on the exact population loss of the relational
-/// types. And what a step of each costs.
+/// types; each from a few starts. And what a step of each costs.
 [[nodiscard]] inline findings constrained(const context& c) {
   using namespace lindyn;
-  struct run {
-    std::string rule, way;
+  struct optimiser {
+    std::string name;
     double rate;
     index steps;
     rule_options options;
+  };
+  const std::vector<optimiser> optimisers{{"sgd", 0.5, 4000, optimizer::sgd_options{}},
+                                          {"momentum", 0.05, 4000, optimizer::momentum_options{}},
+                                          {"adam", 0.01, 2000, optimizer::adam_options{}}};
+  const std::vector<std::string> ways{"unconstrained", "constrained", "coordinates"};
+  constexpr std::uint64_t seeds = 3;
+  struct run {
+    const optimiser* by;
+    std::string way;
+    std::uint64_t seed;  ///< of the start and of the minibatches
     trace result{};
   };
   const auto subject = middle_task();
-  const std::vector<std::string> ways{"unconstrained", "constrained", "coordinates"};
   std::vector<run> runs;
-  for (const std::string& way : ways) {
-    runs.push_back({"sgd", way, 0.5, 4000, optimizer::sgd_options{}});
-    runs.push_back({"momentum", way, 0.05, 4000, optimizer::momentum_options{}});
-    runs.push_back({"adam", way, 0.01, 2000, optimizer::adam_options{}});
-  }
-  const auto start = subject.on_manifold(0.1, 1);
+  for (const optimiser& by : optimisers)
+    for (const std::string& way : ways)
+      for (std::uint64_t seed = 1; seed <= seeds; ++seed) runs.push_back({&by, way, seed});
   const auto confined = [](const experiment& of) -> constraint<float> {
     return [project = compare::manifold_constraint(of.basis)](std::span<float> values) mutable { project(values); };
   };
   side_by_side(c, "constrained training", runs.size(), [&](std::size_t i) {
     run& each = runs[i];
-    const train::descent_options options{.steps = each.steps, .learning_rate = each.rate, .batch = 512};
+    const auto& [name, rate, steps, rule] = *each.by;
+    const train::descent_options options{.steps = steps, .learning_rate = rate, .batch = 512, .seed = each.seed};
+    const auto start = subject.on_manifold(0.1, each.seed);
     if (each.way == "coordinates")
-      each.result =
-          train_coordinates(subject, subject.basis.project(start).coordinates, {each.steps, each.rate}, each.options);
+      each.result = train_coordinates(subject, subject.coordinates(0.1, each.seed), {steps, rate}, rule);
     else if (each.way == "constrained")
-      each.result = off_the_manifold::train<float>(subject, start, options, each.options, moments_until(each.steps),
-                                                   confined(subject));
+      each.result =
+          off_the_manifold::train<float>(subject, start, options, rule, moments_until(steps), confined(subject));
     else
-      each.result = off_the_manifold::train<float>(subject, start, options, each.options);
+      each.result = off_the_manifold::train<float>(subject, start, options, rule);
   });
 
-  io::csv_writer csv(c.out / "constrained.csv", {"optimiser", "way", "step", "loss", "norm", "off_manifold", "share"});
+  io::csv_writer csv(c.out / "constrained.csv",
+                     {"optimiser", "way", "seed", "step", "loss", "norm", "off_manifold", "share"});
   for (const run& each : runs)
     for (const moment& point : each.result.moments)
-      csv.row(each.rule, each.way, point.step, point.loss, point.norm, point.off_manifold, point.share());
+      csv.row(each.by->name, each.way, each.seed, point.step, point.loss, point.norm, point.off_manifold,
+              point.share());
   csv.commit();
 
   findings result;
-  for (std::size_t r = 0; r < 3; ++r) {
-    const run &free = runs[r], &confined_run = runs[3 + r], &alone = runs[6 + r];
-    auto model = subject.reduced();
-    for (const run* each : {&free, &confined_run, &alone}) {
-      auto& numbers = result.numbers[each->rule][each->way];
-      numbers["learning_rate"] = each->rate;
-      numbers["steps"] = each->steps;
-      numbers["loss_end"] = each->result.last().loss;
-      numbers["population_loss_of_the_projection_end"] = model.loss(each->result.last().coordinates);
-      numbers["emergence_step"] = or_null(each->result.emergence());
-      numbers["off_manifold_share_end"] = each->result.last().share();
-      numbers["largest_coordinate_difference_to_unconstrained"] =
-          largest_difference(each->result.last().coordinates, free.result.last().coordinates);
+  const auto end_of = [&](const optimiser& by, const std::string& way, std::uint64_t seed) -> const moment& {
+    return std::ranges::find_if(runs,
+                                [&](const run& each) { return each.by == &by && each.way == way && each.seed == seed; })
+        ->result.last();
+  };
+  for (const optimiser& by : optimisers) {
+    std::string sentence = by.name + " (mean +- standard deviation of " + std::to_string(seeds) + " starts)";
+    auto& numbers = result.numbers[by.name] = {{"learning_rate", by.rate}, {"steps", by.steps}, {"seeds", seeds}};
+    for (const std::string& way : ways) {
+      std::vector<double> losses, emergence, shares, distances;
+      for (const run& each : runs) {
+        if (each.by != &by || each.way != way) continue;
+        const moment& last = each.result.last();
+        losses.push_back(last.loss);
+        if (const auto step = each.result.emergence()) emergence.push_back(*step);
+        shares.push_back(last.share());
+        distances.push_back(
+            compare::largest_difference(last.coordinates, end_of(by, "unconstrained", each.seed).coordinates));
+      }
+      numbers[way] = {{"loss_end", spread(losses)},
+                      {"emergence_step", spread(emergence)},
+                      {"off_manifold_share_end", spread(shares)},
+                      {"largest_coordinate_difference_to_unconstrained", spread(distances)}};
+      sentence += "; " + way + ": loss at the end " + text_of(losses) + ", emergence at step " + text_of(emergence);
+      if (!emergence.empty() && emergence.size() < seeds) sentence += text(" (%zu of them)", emergence.size());
+      if (way == "unconstrained")
+        sentence += ", off-manifold share " + text_of(shares);
+      else
+        sentence += ", coordinates within " + text_of(distances) + " of the unconstrained ones";
     }
-    const auto step = [](const run& each) { return each.result.emergence().value_or(-1); };
-    result.say(
-        "%s: loss at the end %.4f unconstrained, %.4f constrained, %.4f for the coordinates alone; emergence at "
-        "step %.0f, %.0f and %.0f; unconstrained training ends %.2g off the manifold.",
-        free.rule.c_str(), free.result.last().loss, confined_run.result.last().loss, alone.result.last().loss,
-        step(free), step(confined_run), step(alone), free.result.last().share());
+    result.sentences.push_back(sentence + ".");
   }
 
   // What a step costs, on one thread.
@@ -99,7 +138,7 @@ namespace examples::off_the_manifold {
     optimizer::adam<double> adam(model.dimension());
     const index repeats = 20'000;
     const auto begin = std::chrono::steady_clock::now();
-    reduced::descend(model, timed.basis.project(point).coordinates, {repeats, 1e-6}, {}, adam);
+    reduced::descend(model, timed.coordinates(0.1, 1), {repeats, 1e-6}, {}, adam);
     const double alone =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / static_cast<double>(repeats);
     result.numbers["seconds a step"][name] = {
@@ -115,16 +154,17 @@ namespace examples::off_the_manifold {
     int colour = 0;
     for (const std::string& way : ways) {
       picture.curves.push_back(
-          {.where = is(1, rule) + " && " + is(2, way),
-           .x = "$3",
-           .y = "$4",
+          {.where = is(1, rule) + " && " + is(2, way) + " && " + is(3, 1.0),
+           .x = "$4",
+           .y = "$5",
            .title = way,
            .style = way == "coordinates" ? "with lines linewidth 2 dashtype 2" : "with lines linewidth 2",
            .colour = colour++});
     }
     return picture;
   };
-  result.drawn = draw_panels(c.out, "constrained", "Training confined to the manifold: 4 pairs, 16 tokens, batch 512",
+  result.drawn = draw_panels(c.out, "constrained",
+                             "Training confined to the manifold: 4 pairs, 16 tokens, batch 512, first of three starts",
                              {panel_of("sgd"), panel_of("momentum"), panel_of("adam")});
   return result;
 }

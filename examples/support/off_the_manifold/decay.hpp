@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "measure.hpp"
+#include "findings.hpp"
 #include "pictures.hpp"
+#include "trace.hpp"
 
 namespace examples::off_the_manifold {
 

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "measure.hpp"
+#include "../statistics.hpp"
+#include "findings.hpp"
 #include "pictures.hpp"
+#include "trace.hpp"
 
 namespace examples::off_the_manifold {
 

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "measure.hpp"
+#include "../statistics.hpp"
+#include "findings.hpp"
 #include "pictures.hpp"
+#include "trace.hpp"
 
 namespace examples::off_the_manifold {
 
@@ -88,16 +90,18 @@ namespace examples::off_the_manifold {
         if (each.emergence) ++emerged;
         if (each.emergence && each.predicted) ratios.push_back(*each.emergence / *each.predicted);
       }
-      const double ratio = ratios.empty() ? 0 : median(ratios);
       auto& numbers = result.numbers[name(exact) + ", scale " + lindyn::detail::to_text(scale)];
       numbers["share_end_median"] = median(shares);
       numbers["off_manifold_growth_median"] = median(growth);
       numbers["emerged"] = emerged;
-      numbers["emergence_over_predicted_median"] = ratios.empty() ? io::json() : io::json(ratio);
+      numbers["emergence_over_predicted_median"] = ratios.empty() ? io::json() : io::json(median(ratios));
+      const std::string when = emerged == 0     ? "never"
+                               : ratios.empty() ? "though predicted never to"
+                                                : text("at %.3g times the predicted step", median(ratios));
       result.say(
-          "random start %g, %s gradient: the off-manifold share ends at %.3g while the off-manifold norm itself "
-          "is multiplied by %.3g; %zu of %zu runs emerge, at %.3g times the predicted step (medians).",
-          scale, name(exact).c_str(), median(shares), median(growth), emerged, count, ratio);
+          "random start %g, %s gradient: the off-manifold share ends at %.3g while the off-manifold norm itself is "
+          "multiplied by %.3g (medians); %zu of %zu runs emerge, %s.",
+          scale, name(exact).c_str(), median(shares), median(growth), emerged, count, when.c_str());
     }
   }
 

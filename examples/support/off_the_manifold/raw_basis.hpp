@@ -9,7 +9,9 @@
 
 #include <lindyn/population/whole_population.hpp>
 
-#include "measure.hpp"
+#include "../statistics.hpp"
+#include "experiment.hpp"
+#include "findings.hpp"
 #include "pictures.hpp"
 
 namespace examples::off_the_manifold {
@@ -30,7 +32,7 @@ namespace examples::off_the_manifold {
   // The gradient at a random point of the manifold, from the reduced model.
   const auto gradient_of = [](const experiment& subject) {
     auto model = subject.reduced();
-    std::vector<double> coordinates = subject.basis.project(subject.on_manifold(0.3, 1)).coordinates;
+    std::vector<double> coordinates = subject.coordinates(0.3, 1);
     std::vector<double> velocity(coordinates.size());
     model.velocity(coordinates, velocity);
     for (double& entry : velocity) entry = -entry;

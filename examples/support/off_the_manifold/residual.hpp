@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "../residual_width.hpp"
-#include "measure.hpp"
+#include "../statistics.hpp"
+#include "findings.hpp"
 #include "pictures.hpp"
+#include "residual_width.hpp"
 
 namespace examples::off_the_manifold {
 
@@ -33,11 +34,17 @@ namespace examples::off_the_manifold {
   }
   csv.commit();
 
-  // Narrower streams than the 44 entries of the concatenated one can't keep the copies apart at all: no power law there.
-  constexpr index narrowest = 64;
+  // Narrower streams than the concatenated one can't keep the copies apart at all: no power law there.
+  const auto shape = small_task().basis.shape();
+  const index entries = shape.width(shape.layers);
   std::vector<double> widths, of_gradient, of_weights;
+  std::string narrow;
   for (const index width : options.widths) {
-    if (width < narrowest) continue;
+    if (width < entries) {
+      narrow += (narrow.empty() ? "" : ", ") + std::to_string(width);
+      result.numbers["widths left out of the fit"].push_back(width);
+      continue;
+    }
     std::vector<double> gradients, weights;
     for (const auto& row : rows)
       if (row.width == width)
@@ -47,6 +54,9 @@ namespace examples::off_the_manifold {
     of_weights.push_back(mean(weights));
   }
   const power_law gradient = fit_power_law(widths, of_gradient), weights = fit_power_law(widths, of_weights);
+  result.numbers["widths of the fit"] = widths;
+  result.numbers["entries of the concatenated stream"] = entries;
+  result.numbers["standard deviation of the coordinates at which the gradient is split"] = options.scale;
   result.numbers["gradient_exponent"] = gradient.exponent;
   result.numbers["gradient_exponent_standard_error"] = gradient.standard_error;
   result.numbers["weights_exponent"] = weights.exponent;
@@ -56,6 +66,11 @@ namespace examples::off_the_manifold {
       "width^(%.3f +- %.3f); that of trained weights from %.3f to %.3f, as width^(%.3f +- %.3f).",
       of_gradient.front(), widths.front(), of_gradient.back(), widths.back(), gradient.exponent,
       gradient.standard_error, of_weights.front(), of_weights.back(), weights.exponent, weights.standard_error);
+  result.say(
+      "residual stream: the fits leave out the widths %s, which have no room for the %td entries of the concatenated "
+      "stream; the gradient is split at random coordinates of standard deviation %g, as at larger ones the gradient on "
+      "the manifold vanishes and the share saturates.",
+      narrow.c_str(), entries, options.scale);
 
   panel picture{"2 pairs, 5 tokens, population gradient",
                 "width of the residual stream",

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "measure.hpp"
+#include "findings.hpp"
 #include "pictures.hpp"
+#include "trace.hpp"
 
 namespace examples::off_the_manifold {
 
@@ -83,14 +84,14 @@ namespace examples::off_the_manifold {
   // Adam on the coordinates is another optimiser, while the weights keep the symmetry too: at the same rate, and at twice
   // the rate (a block of one centred selection has two values, whose normalised steps are opposite).
   const run& adam = runs.back();
-  const auto start = small.basis.project(small.on_manifold(0.3, 1)).coordinates;
+  const auto start = small.coordinates(0.3, 1);
   for (const double factor : {1.0, 2.0}) {
     const auto other = train_coordinates(small, start, {adam.steps, factor * adam.rate}, optimizer::adam_options{});
     std::size_t last = 0;  // moment at which the weights still keep the symmetry
     while (last + 1 < other.moments.size() && adam.result.moments[last + 1].off_commutant_share() < 1e-6) ++last;
     const moment &alone = other.moments[last], &full = adam.result.moments[last];
-    const double distance = largest_difference(alone.coordinates, full.coordinates);
-    const double way = largest_difference(full.coordinates, start);
+    const double distance = compare::largest_difference(alone.coordinates, full.coordinates);
+    const double way = compare::largest_difference(full.coordinates, start);
     const std::string name = "adam on coordinates at " + lindyn::detail::to_text(factor) + " x the rate";
     result.numbers[name] = {{"step", full.step},
                             {"largest_difference", distance},

@@ -11,20 +11,21 @@
 #include <vector>
 
 #include <lindyn/core/progress.hpp>
-#include <lindyn/core/random.hpp>
 #include <lindyn/manifold/residual_basis.hpp>
 #include <lindyn/model/attention_only.hpp>
 #include <lindyn/model/residual_stream.hpp>
-#include <lindyn/population/law.hpp>
-#include <lindyn/population/sequence_table.hpp>
+#include <lindyn/optimizer/sgd.hpp>
+#include <lindyn/population/whole_population.hpp>
 
-namespace examples {
+#include "experiment.hpp"
+
+namespace examples::off_the_manifold {
 
 /// Options of `measure_residual_width`. All networks train on the exact population gradient from the same coordinates.
 struct residual_width_options {
-  std::vector<lindyn::index> widths{16, 32, 64, 128, 256, 512};
-  int seeds = 4;              ///< networks of each width, which differ in their embeddings and maps
-  lindyn::index steps = 500;  ///< of training
+  std::vector<index> widths{16, 32, 64, 128, 256, 512};
+  int seeds = 4;      ///< networks of each width, which differ in their embeddings and maps
+  index steps = 500;  ///< of training
   double learning_rate = 0.5;
   double start = 0.1;      ///< all coordinates at the start of training
   double scale = 0.1;      ///< standard deviation of the coordinates at which the gradient is split
@@ -35,28 +36,25 @@ struct residual_width_options {
 
 /// What one network showed; `width` 0 is the concatenated stream, which all of them approximate.
 struct residual_width_row {
-  lindyn::index width = 0;
+  index width = 0;
   std::uint64_t seed = 0;
-  double gradient_off_manifold = 0;          ///< norm of the gradient's part off the manifold over its norm, on it
-  double weights_off_manifold = 0;           ///< the same of the weights, after training
-  double loss = 0;                           ///< after training
-  std::optional<lindyn::index> emergence{};  ///< first step with a loss below the threshold
+  double gradient_off_manifold = 0;  ///< norm of the gradient's part off the manifold over its norm, on it
+  double weights_off_manifold = 0;   ///< the same of the weights, after training
+  double loss = 0;                   ///< after training
+  std::optional<index> emergence{};  ///< first step with a loss below the threshold
 };
 
 /// Trains the concatenated network, then each residual one, on the law of two pairs of five tokens on three slots.
 [[nodiscard]] inline std::vector<residual_width_row> measure_residual_width(const residual_width_options& options) {
   using namespace lindyn;
-  const population::recall_law<task::associative_recall<block<2>>> law({.pairs = 2, .vocabulary = 5, .slots = 3});
-  const manifold::basis basis(2, 1, law.structure());
-  population::sequence_table sequences(law.sizes().length);
-  population::enumerate(law, [&](const task::sequence& sequence) { sequences.append(sequence); });
+  const experiment subject = small_task();
+  const manifold::basis& basis = subject.basis;
+  const auto sequences = population::whole_population(subject.law);
   const model::attention_only<> net(basis.shape());
   model::attention_workspace<double> memory(options.threads);
   lindyn::progress tell(options.tell);
 
-  counter_generator generator(1);
-  std::vector<double> point(static_cast<std::size_t>(basis.dimension()));
-  for (double& coordinate : point) coordinate = options.scale * standard_normal(generator);
+  const std::vector<double> point = subject.coordinates(options.scale, 1);
   const std::vector<double> start(point.size(), options.start);
 
   // `to` and `back` lead to the concatenated weights, and from their gradient to that of the network's own.
@@ -73,13 +71,14 @@ struct residual_width_row {
     evaluate();
     row.gradient_off_manifold = project(gradient).relative_residual();
     weights = embed(start);
+    optimizer::sgd<double> rule(static_cast<index>(weights.size()));
     double first = 0;
-    for (lindyn::index step = 0; step <= options.steps; ++step) {
+    for (index step = 0; step <= options.steps; ++step) {
       row.loss = evaluate();
       if (step == 0) first = row.loss;
       if (!row.emergence && row.loss < options.threshold * first) row.emergence = step;
       if (step == options.steps) break;
-      for (std::size_t i = 0; i < weights.size(); ++i) weights[i] -= options.learning_rate * gradient[i];
+      rule.step(weights, gradient, options.learning_rate);
     }
     row.weights_off_manifold = project(weights).relative_residual();
   };
@@ -90,7 +89,7 @@ struct residual_width_row {
       rows.front(), [&](const auto& coordinates) { return basis.embed(coordinates); },
       [&](const auto& weights) { return basis.project(weights); }, copy, copy);
   const auto count = static_cast<double>(options.widths.size()) * options.seeds;
-  for (const lindyn::index width : options.widths)
+  for (const index width : options.widths)
     for (int seed = 1; seed <= options.seeds; ++seed) {
       auto& row = rows.emplace_back();
       row.width = width;
@@ -108,4 +107,4 @@ struct residual_width_row {
   return rows;
 }
 
-}  // namespace examples
+}  // namespace examples::off_the_manifold
