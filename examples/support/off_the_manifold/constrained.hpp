@@ -22,8 +22,8 @@ namespace examples::off_the_manifold {
 /// Mean and standard deviation of what a few runs showed, as text; "never" for none.
 [[nodiscard]] inline std::string text_of(const std::vector<double>& values) {
   if (values.empty()) return "never";
-  const std::string centre = text("%.3g", mean(values));
-  return values.size() == 1 ? centre : centre + text(" +- %.2g", standard_deviation(values));
+  const std::string centre = text("%.4g", mean(values));
+  return values.size() == 1 ? centre : centre + text(" +- %.3g", standard_deviation(values));
 }
 
 /// The same for summary.json: nulls for what too few runs showed.
