@@ -69,7 +69,13 @@ namespace examples {
                 << into(".png") << "set terminal svg size " << size << " font 'DejaVu Sans,10' background 'white'\n"
                 << into(".svg");
   file.commit();
-  return run_program("gnuplot", script, folder);
+  const bool drawn = run_program("gnuplot", script, folder);
+  if (!drawn)  // killed, perhaps, in the midst of one
+    for (const char* suffix : {".png.part", ".svg.part"}) {
+      std::error_code ignored;
+      std::filesystem::remove(folder / (name + suffix), ignored);
+    }
+  return drawn;
 }
 
 }  // namespace examples

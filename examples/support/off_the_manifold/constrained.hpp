@@ -144,8 +144,8 @@ namespace examples::off_the_manifold {
     result.numbers["seconds a step"][name] = {
         {"unconstrained, batch 512", free}, {"constrained, batch 512", confined_step}, {"coordinates", alone}};
     result.say(
-        "%s, batch 512: a step takes %.3g ms unconstrained, %.3g ms constrained (the projections are cheap, but "
-        "save nothing), %.3g us for the coordinates: %.0f times faster, and without noise.",
+        "%s, batch 512: a step takes %.3g ms unconstrained, %.3g ms constrained (which saves nothing: "
+        "the network's pass stays), %.3g us for the coordinates: %.0f times faster, and without noise.",
         name, free * 1e3, confined_step * 1e3, alone * 1e6, free / alone);
   }
 

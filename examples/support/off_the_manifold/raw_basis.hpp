@@ -77,8 +77,8 @@ namespace examples::off_the_manifold {
   result.numbers["small_task_enumerated"] = enumerated;
   result.numbers["small_task_reduced"] = reduced;
   result.say(
-      "raw basis: the population gradient's share outside it falls from %.3f (V = %d) to %.3f (V = %d); in the "
-      "readout as V^(%.3f +- %.3f), 1/sqrt(V) times %.4f.",
+      "raw basis: the population gradient's share outside it is %.3f at V = %d and %.3f at V = %d; that of the "
+      "readout falls as V^(%.3f +- %.3f), 1/sqrt(V) times %.4f.",
       leaks.front(), rows.front().vocabulary, leaks.back(), rows.back().vocabulary, fit.exponent, fit.standard_error,
       readouts.back() * std::sqrt(sizes.back()));
   result.say(
