@@ -121,8 +121,10 @@ namespace examples::off_the_manifold {
   }
 
   // What a step costs, on one thread.
-  for (const auto& [name, timed] :
+  for (const auto& named :
        {std::pair{"4 pairs, 16 tokens", middle_task()}, std::pair{"16 pairs, 64 tokens", large_task()}}) {
+    const char* const name = named.first;
+    const experiment& timed = named.second;
     const train::descent_options options{.steps = 200, .learning_rate = 0.01, .batch = 512};
     const auto point = timed.on_manifold(0.1, 1);
     const auto per_step = [&](const constraint<float>& confine) {

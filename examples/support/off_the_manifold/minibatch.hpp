@@ -88,7 +88,7 @@ namespace examples::off_the_manifold {
         each.name.c_str(), shares.front(), batches.front(), shares.back(), batches.back(), fit.exponent,
         fit.standard_error);
   }
-  result.say(
+  result.sentences.push_back(
       "So the exponent is -1/2 from a start on the manifold whose norm isn't small, at rates at which the noise "
       "doesn't feed back; a tiny start is all noise.");
 

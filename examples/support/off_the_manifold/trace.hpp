@@ -84,7 +84,7 @@ struct trace {
   for (double step = 1; step < static_cast<double>(last); step *= std::pow(10.0, 1.0 / 12))
     result.push_back(static_cast<index>(std::llround(step)));
   std::ranges::sort(result);
-  result.erase(std::ranges::unique(result).begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;
 }
 
