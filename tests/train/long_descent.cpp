@@ -16,6 +16,13 @@ TEST_CASE("exact gradient descent on two pairs and three slots is the map on the
   check_full_against_map(law, {.layers = 2, .heads = 2, .learning_rate = 0.15, .loss = loss::squared_error});
 }
 
+TEST_CASE("and so it is on a ring, with two heads and with three layers") {
+  const auto law = on_ring({.pairs = 2, .vocabulary = 4, .block = 2}, 5);
+  check_full_against_map(law, {.layers = 2, .heads = 2});
+  check_full_against_map(law, {.layers = 3});
+  check_full_against_map(law, {.layers = 2, .heads = 2, .learning_rate = 0.15, .loss = loss::squared_error});
+}
+
 TEST_CASE("and so it is for larger vocabularies, stored associations and blocks of three") {
   check_full_against_map(on_ring({.pairs = 2, .vocabulary = 5, .block = 2}, 5), {.layers = 3});
   check_full_against_map(stored_on_ring({.pairs = 2, .vocabulary = 6, .block = 2}, 0.4, 5), {.layers = 2});
