@@ -59,6 +59,21 @@ private:
   }
 };
 
+namespace detail {
+
+/// From the weights and what is off the manifold of them, fills in the norms of each weight of the table.
+inline void measure(const parameter_table& parameters, std::span<const double> weights, projection& split) {
+  split.weights.clear();
+  for (const parameter& which : parameters) {
+    const auto norm = [&](const double* values) {
+      return Eigen::Map<const Eigen::VectorXd>(values + which.offset, which.size()).norm();
+    };
+    split.weights.push_back({which.name, norm(weights.data()), norm(split.off_manifold.data())});
+  }
+}
+
+}  // namespace detail
+
 /// The manifold of an attention-only network under a symmetry of its tokens and positions, at run-time sizes.
 ///
 /// Weight W of layer l, head h has the block (a, b) of D x D entries (D = V + P) for query copy a and key copy b; on
@@ -108,19 +123,18 @@ public:
   }
   /// Short name of a coordinate, "L2[x,1]I". Throws argument_error outside [0, dimension()).
   [[nodiscard]] std::string label(index place) const {
-    require(place >= 0 && place < dimension(), "place", place, "in [0, " + std::to_string(dimension()) + ")");
-    const coordinate which = layout_.at(place);
+    const coordinate which = at(place);
     return std::string(manifold::label(layout_, which, selection_name(which.selection)).view());
   }
   /// What a coordinate does, in a sentence (see manifold::describe). Throws argument_error outside [0, dimension()).
   [[nodiscard]] std::string describe(index place) const {
-    require(place >= 0 && place < dimension(), "place", place, "in [0, " + std::to_string(dimension()) + ")");
+    const coordinate which = at(place);
     std::vector<std::string> names;
     for (int s = 0; s < layout_.selections(); ++s) names.push_back(selection_name(s));
     const std::vector<std::string_view> views(names.begin(), names.end());
     const std::span all(views);
     const auto tokens = static_cast<std::size_t>(tokens_.count());
-    return manifold::describe(layout_, layout_.at(place), all.first(tokens), all.subspan(tokens));
+    return manifold::describe(layout_, which, all.first(tokens), all.subspan(tokens));
   }
 
   /// out = G in, with the Gram matrix \f$G_{ij} = \langle S_i, S_j \rangle\f$ of the basis (block diagonal; dimension()
@@ -173,16 +187,16 @@ public:
     std::ranges::transform(result.coordinates, negative.begin(), std::negate{});
     result.off_manifold.assign(weights.begin(), weights.end());
     add(negative, result.off_manifold);
-    result.weights.clear();
-    for (const parameter& which : parameters_) {
-      const auto norm = [&](const double* values) {
-        return Eigen::Map<const Eigen::VectorXd>(values + which.offset, which.size()).norm();
-      };
-      result.weights.push_back({which.name, norm(weights.data()), norm(result.off_manifold.data())});
-    }
+    detail::measure(parameters_, weights, result);
   }
 
 private:
+  /// The coordinate at a place, which is checked.
+  [[nodiscard]] coordinate at(index place) const {
+    require(place >= 0 && place < dimension(), "place", place, "in [0, " + std::to_string(dimension()) + ")");
+    return layout_.at(place);
+  }
+
   /// weights += the full weights with these coordinates.
   void add(std::span<const double> coordinates, std::span<double> weights) const {
     for_each_part(weights, [&](const selection_set& selections, matrix_view<double> matrix, index row, index column,

@@ -72,12 +72,7 @@ public:
     projection result{{coordinates.begin(), coordinates.end()}, {}, {}};
     result.off_manifold = embed(result.coordinates);
     std::ranges::transform(weights, result.off_manifold, result.off_manifold.begin(), std::minus{});
-    for (const parameter& which : stream_.parameters()) {
-      const auto norm = [&](const double* values) {
-        return Eigen::Map<const Eigen::VectorXd>(values + which.offset, which.size()).norm();
-      };
-      result.weights.push_back({which.name, norm(weights.data()), norm(result.off_manifold.data())});
-    }
+    detail::measure(stream_.parameters(), weights, result);
     return result;
   }
 
