@@ -16,6 +16,8 @@
 /// Permutation groups and what they leave alone.
 /// \namespace lindyn::optimizer
 /// Rules that move numbers against a gradient.
+/// \namespace lindyn::sweep
+/// Functions over grids, resumable.
 /// \namespace lindyn::population
 /// How sequences are drawn.
 /// \namespace lindyn::positions
@@ -57,6 +59,7 @@
 #include <lindyn/integrate/system.hpp>
 #include <lindyn/io/atomic_file.hpp>
 #include <lindyn/io/csv.hpp>
+#include <lindyn/io/number.hpp>
 #include <lindyn/io/output_folder.hpp>
 #include <lindyn/manifold/basis.hpp>
 #include <lindyn/manifold/imir.hpp>
@@ -119,6 +122,11 @@
 #include <lindyn/reduced/row_block.hpp>
 #include <lindyn/reduced/row_softmax.hpp>
 #include <lindyn/reduced/sampled_loss.hpp>
+#include <lindyn/sweep/axis.hpp>
+#include <lindyn/sweep/grid.hpp>
+#include <lindyn/sweep/journal.hpp>
+#include <lindyn/sweep/map.hpp>
+#include <lindyn/sweep/table.hpp>
 #include <lindyn/symmetry/closed_forms.hpp>
 #include <lindyn/symmetry/direct_sum.hpp>
 #include <lindyn/symmetry/directed_matching.hpp>

@@ -4,8 +4,6 @@
 /// \file
 /// Tables as comma-separated values (RFC 4180, but lines end in LF alone, which every reader takes).
 
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -20,6 +18,7 @@
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/io/atomic_file.hpp>
+#include <lindyn/io/number.hpp>
 
 namespace lindyn::io {
 
@@ -71,8 +70,7 @@ private:
     } else {
       if constexpr (std::floating_point<Number>)
         if (!std::isfinite(value)) return "";
-      std::array<char, 64> digits;
-      return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
+      return number_text(value);
     }
   }
 

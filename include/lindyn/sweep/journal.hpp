@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What a computation of many cells has done so far, in a file that outlives its end, however sudden.
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <span>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <lindyn/core/errors.hpp>
+#include <lindyn/core/views.hpp>
+#include <lindyn/io/atomic_file.hpp>
+#include <lindyn/io/number.hpp>
+
+namespace lindyn::sweep {
+
+/// A line of a journal isn't what a journal holds there. The file is left as it is.
+class damaged_journal_error : public file_error {
+public:
+  /// \param path   of the journal
+  /// \param line   which is wrong, the first being 1
+  /// \param reason what is wrong with it
+  damaged_journal_error(const std::filesystem::path& path, index line, const std::string& reason)
+      : file_error(path.string() + " is damaged in line " + std::to_string(line) + ": " + reason), line_(line) {}
+  /// The line that is wrong, the first being 1.
+  [[nodiscard]] index line() const noexcept { return line_; }
+
+private:
+  index line_;
+};
+
+/// A journal belongs to another computation than the one that was to be resumed. The file is left as it is.
+class other_configuration_error : public file_error {
+public:
+  using file_error::file_error;
+};
+
+/// A text file with one line a finished cell, behind the text that says of which computation it is:
+///
+///     # lindyn journal 1
+///     # rate 0.5
+///     cell,loss,time
+///     3,0.25,17.5
+///     0,0.125,31
+///
+/// Each line is handed to the operating system as soon as its cell is done. When the program is killed, at most a part
+/// of the last line is lost, and so is what a machine without power had not yet written: such cells are done again.
+/// One program at a time may use a journal.
+class journal {
+public:
+  /// A finished cell.
+  struct record {
+    index cell = 0;              ///< its number
+    std::vector<double> values;  ///< one for each column
+  };
+
+  /// Opens the journal at `path` with what it holds, or begins one if there is none.
+  /// \param configuration  all that decides the values, in any number of lines
+  /// \param columns        names of the values
+  /// \param cells          how many cells there are, those with numbers in [0, cells)
+  /// \throws other_configuration_error, naming the first line that differs, if the file is of another configuration or
+  ///         of other columns; damaged_journal_error if it isn't a journal, or a line (but a torn last one, which is
+  ///         dropped) isn't a record, or one of a cell that was there before; file_error if it can't be read or written
+  journal(std::filesystem::path path, std::string_view configuration, const std::vector<std::string>& columns,
+          index cells)
+      : path_(std::move(path)), columns_(columns.size()), cells_(cells) {
+    const std::string head = head_of(configuration, columns);
+    const std::string content = read();
+    if (head.starts_with(content)) {  // nothing there, or not even the whole head
+      io::atomic_file fresh(path_);
+      fresh.stream() << head;
+      fresh.commit();
+    } else {
+      require_head(head, content);
+      parse(content, head.size());
+      const auto whole = content.rfind('\n') + 1;
+      std::error_code reason;
+      if (whole < content.size()) std::filesystem::resize_file(path_, whole, reason);
+      if (reason) fail("write", reason);
+    }
+    stream_.rdbuf()->pubsetbuf(nullptr, 0);  // a line is one write, of which nothing is held back
+    errno = 0;
+    stream_.open(path_, std::ios::binary | std::ios::app);
+    if (!stream_) fail("write", io::detail::last_error());
+  }
+
+  /// What the file held when it was opened, in the order of its lines.
+  [[nodiscard]] const std::vector<record>& finished() const noexcept { return finished_; }
+
+  /// Adds a finished cell. Numbers are read back as they are, NaN and infinities too.
+  /// Throws shape_error unless there is a value for each column, file_error if the line can't be written.
+  void append(index cell, std::span<const double> values) {
+    require_extent("values.size()", values.size(), columns_);
+    std::string line = io::number_text(cell);
+    for (const double value : values) line += ',' + io::number_text(value);
+    errno = 0;
+    stream_ << line + '\n';
+    if (!stream_) fail("write", io::detail::last_error());
+  }
+
+private:
+  static std::string head_of(std::string_view configuration, const std::vector<std::string>& columns) {
+    std::string head = "# lindyn journal 1\n# ";
+    for (const char letter : configuration) head += letter == '\n' ? std::string("\n# ") : std::string(1, letter);
+    head += "\ncell";
+    for (const std::string& column : columns) {
+      require(!column.empty() && column.find_first_of(",\"\r\n") == std::string::npos, "column", '"' + column + '"',
+              "a name without commas, quotes and line ends");
+      head += ',' + column;
+    }
+    return head + '\n';
+  }
+
+  /// The content of the file, nothing if there is none.
+  [[nodiscard]] std::string read() const {
+    std::error_code ignored;
+    if (!std::filesystem::exists(path_, ignored)) return {};
+    errno = 0;
+    const std::ifstream file(path_, std::ios::binary);
+    if (!file) fail("read", io::detail::last_error());
+    std::ostringstream content;
+    content << file.rdbuf();
+    if (content.bad()) fail("read", io::detail::last_error());
+    return content.str();
+  }
+
+  void require_head(std::string_view head, std::string_view content) const {
+    if (content.starts_with(head)) return;
+    const auto differs = std::ranges::mismatch(head, content).in1 - head.begin();
+    const auto begin = head.substr(0, static_cast<std::size_t>(differs)).rfind('\n') + 1;
+    const auto line = [&](std::string_view text) {
+      const std::string_view rest = text.substr(begin);
+      return std::string(rest.substr(0, std::min(rest.find('\n'), std::size_t{200})));
+    };
+    if (begin == 0) throw damaged_journal_error(path_, 1, "it is no journal of this version");
+    throw other_configuration_error(path_.string() + " is of another configuration: it has \"" + line(content) +
+                                    "\" where this one has \"" + line(head) + "\"");
+  }
+
+  void parse(const std::string& content, std::size_t from) {
+    std::vector<bool> seen(static_cast<std::size_t>(cells_));
+    auto line = std::count(content.begin(), content.begin() + static_cast<std::ptrdiff_t>(from), '\n');
+    for (auto end = content.find('\n', from); end != std::string::npos; end = content.find('\n', from)) {
+      ++line;
+      record next = parse(std::string_view(content).substr(from, end - from), line);
+      if (seen[static_cast<std::size_t>(next.cell)])
+        throw damaged_journal_error(path_, line, "cell " + std::to_string(next.cell) + " was there before");
+      seen[static_cast<std::size_t>(next.cell)] = true;
+      finished_.push_back(std::move(next));
+      from = end + 1;
+    }
+  }
+
+  [[nodiscard]] record parse(std::string_view text, index line) const {
+    std::vector<std::string_view> fields;
+    for (std::size_t begin = 0, end = 0; end != std::string_view::npos; begin = end + 1) {
+      end = text.find(',', begin);
+      fields.push_back(text.substr(begin, end - begin));
+    }
+    const auto cell = io::number_from_text<index>(fields.front());
+    if (!cell || *cell < 0 || *cell >= cells_)
+      throw damaged_journal_error(
+          path_, line, "\"" + std::string(fields.front()) + "\" is none of " + std::to_string(cells_) + " cells");
+    if (fields.size() != columns_ + 1)
+      throw damaged_journal_error(
+          path_, line, "it has " + std::to_string(fields.size() - 1) + " values, not " + std::to_string(columns_));
+    record result{*cell, {}};
+    for (const auto field : std::span(fields).subspan(1)) {
+      const auto value = io::number_from_text<double>(field);
+      if (!value) throw damaged_journal_error(path_, line, "\"" + std::string(field) + "\" is no number");
+      result.values.push_back(*value);
+    }
+    return result;
+  }
+
+  [[noreturn]] void fail(const std::string& action, const std::error_code& reason) const {
+    throw file_error("cannot " + action + " " + path_.string() + ": " + reason.message());
+  }
+
+  std::filesystem::path path_;
+  std::size_t columns_;
+  index cells_;
+  std::vector<record> finished_;
+  std::ofstream stream_;
+};
+
+}  // namespace lindyn::sweep
