@@ -6,3 +6,6 @@
 
 #include <lindyn/io/array.hpp>
 #include <lindyn/io/json.hpp>
+#include <lindyn/io/parameters.hpp>
+#include <lindyn/io/safetensors.hpp>
+#include <lindyn/io/safetensors_header.hpp>

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The weights of a parameter table in a safetensors file: one tensor a matrix, by names that can be stated.
+
+#include <cstddef>
+#include <filesystem>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lindyn/core/errors.hpp>
+#include <lindyn/core/parameter_table.hpp>
+#include <lindyn/core/views.hpp>
+#include <lindyn/io/naming.hpp>
+#include <lindyn/io/safetensors.hpp>
+
+namespace lindyn::io {
+
+/// What was read of a file of weights.
+template <class Scalar>
+struct parameter_file {
+  std::vector<Scalar> weights;      ///< the flat buffer that the table describes
+  std::vector<std::string> unused;  ///< names of the tensors that belong to no matrix of the table
+  metadata_map metadata;            ///< texts that the file's writer added
+};
+
+namespace detail {
+
+/// Throws shape_error unless the file's tensor is a matrix of that shape.
+inline void require_shape(const safetensors_file& file, const std::string& tensor, index rows, index columns) {
+  const std::vector<index> expected{rows, columns};
+  const auto& shape = file.find(tensor).shape;
+  if (shape != expected) throw shape_error(file.describe(tensor) + ".shape", json(shape).dump(), json(expected).dump());
+}
+
+/// The transpose of a matrix, row-major.
+template <class Scalar>
+std::vector<Scalar> transpose(const matrix_view<const Scalar>& matrix) {
+  std::vector<Scalar> result;
+  result.reserve(static_cast<std::size_t>(matrix.size()));
+  for (index column = 0; column < matrix.columns; ++column)
+    for (index row = 0; row < matrix.rows; ++row) result.push_back(matrix(row, column));
+  return result;
+}
+
+/// A matrix of the file's, transposed if it is stored so.
+template <class Scalar>
+std::vector<Scalar> read_matrix(safetensors_file& file, const std::string& tensor, index rows, index columns,
+                                bool transposed) {
+  if (!transposed) {
+    require_shape(file, tensor, rows, columns);
+    return file.read<Scalar>(tensor);
+  }
+  require_shape(file, tensor, columns, rows);
+  const auto values = file.read<Scalar>(tensor);
+  return transpose<Scalar>({values.data(), columns, rows});
+}
+
+/// W_Q' W_K for factors with `rows` and `columns` columns.
+inline std::vector<double> read_product(safetensors_file& file, const stored_matrix& stored, index rows,
+                                        index columns) {
+  const auto& shape = file.find(stored.tensor).shape;
+  const index entries = shape.size() == 2 ? shape[stored.transposed ? 1 : 0] : 0;  // others are refused below
+  const auto query = read_matrix<double>(file, stored.tensor, entries, rows, stored.transposed);
+  const auto key = read_matrix<double>(file, stored.key_factor, entries, columns, stored.transposed);
+  std::vector<double> product(static_cast<std::size_t>(rows * columns), 0.0);
+  for (index entry = 0; entry < entries; ++entry)
+    for (index row = 0; row < rows; ++row)
+      for (index column = 0; column < columns; ++column)
+        product[static_cast<std::size_t>(row * columns + column)] +=
+            query[static_cast<std::size_t>(entry * rows + row)] *
+            key[static_cast<std::size_t>(entry * columns + column)];
+  return product;
+}
+
+}  // namespace detail
+
+/// Reads the weights of a table from a safetensors file, in which other tensors may stand, of any type.
+/// \tparam Scalar float or double, whichever of the two the file has
+/// \param table  the matrices that are wanted. In those of attention a row belongs to the query, a column to the key
+/// \param names  what the file calls them, if not as the table does, and how it stores them
+/// \throws file_error if the file isn't a safetensors file, lacks a tensor, or has it in another type than F32 and F64;
+///         shape_error if a tensor has another shape than its matrix; non_finite_error for NaN and infinities;
+///         argument_error for values beyond the range of Scalar, and as stored_matrices. Each names file and tensor
+template <class Scalar = double>
+[[nodiscard]] parameter_file<Scalar> read_parameters(const std::filesystem::path& path, const parameter_table& table,
+                                                     const naming& names = {}) {
+  const auto places = stored_matrices(table, names);
+  safetensors_file file(path);
+  parameter_file<Scalar> result{{}, {}, file.metadata()};
+  result.weights.reserve(static_cast<std::size_t>(table.size()));
+  std::set<std::string> used;
+  for (index matrix = 0; matrix < table.count(); ++matrix) {
+    const auto& [name, rows, columns, offset] = table[matrix];
+    const stored_matrix& stored = places[static_cast<std::size_t>(matrix)];
+    used.insert({stored.tensor, stored.key_factor});
+    if (stored.key_factor.empty() && stored.scale == 1) {
+      const auto values = detail::read_matrix<Scalar>(file, stored.tensor, rows, columns, stored.transposed);
+      result.weights.insert(result.weights.end(), values.begin(), values.end());
+    } else {
+      const auto values = stored.key_factor.empty()
+                              ? detail::read_matrix<double>(file, stored.tensor, rows, columns, stored.transposed)
+                              : detail::read_product(file, stored, rows, columns);
+      const std::string described = file.describe(stored.tensor) + ", scaled,";
+      for (std::size_t place = 0; place < values.size(); ++place)
+        result.weights.push_back(detail::narrowed<Scalar>(described, place, stored.scale * values[place]));
+    }
+  }
+  for (const auto& entry : file.tensors())
+    if (!used.contains(entry.name)) result.unused.push_back(entry.name);
+  return result;
+}
+
+/// Writes the weights of a table into a safetensors file that appears complete or not at all, in their own precision.
+/// \param weights   the flat buffer that the table describes
+/// \param metadata  texts to go with them, such as where they come from
+/// \param names     what the file is to call the matrices. Those that it stores scaled or by factors can only be read
+/// \throws shape_error if the buffer doesn't fit the table, non_finite_error for NaN and infinities, argument_error for
+///         names that can only be read, and as stored_matrices and write_safetensors
+template <class Scalar>
+void write_parameters(const std::filesystem::path& path, const parameter_table& table, std::span<const Scalar> weights,
+                      const metadata_map& metadata = {}, const naming& names = {}) {
+  const auto places = stored_matrices(table, names);
+  std::vector<tensor_view> tensors;
+  std::vector<std::vector<Scalar>> transposes;
+  transposes.reserve(places.size());  // so that views of them stay valid
+  for (index matrix = 0; matrix < table.count(); ++matrix) {
+    const stored_matrix& stored = places[static_cast<std::size_t>(matrix)];
+    require(stored.key_factor.empty() && stored.scale == 1, "naming of " + table[matrix].name, stored.tensor,
+            "neither by factors nor scaled, to be written");
+    const auto view = table.view(table[matrix], weights);
+    if (stored.transposed) {
+      transposes.push_back(detail::transpose(view));
+      tensors.push_back({stored.tensor, {view.columns, view.rows}, std::span<const Scalar>(transposes.back())});
+    } else {
+      tensors.push_back({stored.tensor,
+                         {view.rows, view.columns},
+                         std::span<const Scalar>(view.data, static_cast<std::size_t>(view.size()))});
+    }
+  }
+  write_safetensors(path, std::move(tensors), metadata);
+}
+
+}  // namespace lindyn::io
