@@ -4,6 +4,7 @@
 /// \file
 /// What uses Boost: the headers that the target lindyn::flows adds. CMakeLists.txt reads this list.
 
+#include <lindyn/circuit/icl_iwl.hpp>
 #include <lindyn/circuit/induction_flow.hpp>
 #include <lindyn/circuit/induction_integral.hpp>
 #include <lindyn/compare/along.hpp>
