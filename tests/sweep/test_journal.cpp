@@ -54,6 +54,14 @@ TEST_CASE("a journal is readable text, and each line is in the file at once") {
   CHECK(content(folder / "j") == head + "3,0.25,17.5\n0,0.1,-1\n");
 }
 
+TEST_CASE("columns may have any name that fits in a line") {
+  const temporary_folder folder;
+  const std::vector<std::string> columns{"needed (1,2)", "\"so\""};
+  journal(folder / "j", "", columns, 1).append(0, std::vector<double>{1, 2});
+  CHECK(content(folder / "j") == "# lindyn journal 1\n# \ncell,\"needed (1,2)\",\"\"\"so\"\"\"\n0,1,2\n");
+  CHECK(journal(folder / "j", "", columns, 1).finished().size() == 1);
+}
+
 TEST_CASE("every number is read back to the bit, also those that aren't finite") {
   const temporary_folder folder;
   constexpr auto limits = std::numeric_limits<double>();
@@ -134,7 +142,7 @@ TEST_CASE("what can't be a journal is refused") {
   const temporary_folder folder;
   CHECK_THROWS_AS(open(folder.path()), lindyn::file_error);
   CHECK_THROWS_AS(open(folder / "absent" / "j"), lindyn::file_error);
-  CHECK_THROWS_AS(journal(folder / "j", "", {"a,b"}, 1), lindyn::argument_error);
+  CHECK_THROWS_AS(journal(folder / "j", "", {"a\nb"}, 1), lindyn::argument_error);
   CHECK_THROWS_AS(journal(folder / "j", "", {""}, 1), lindyn::argument_error);
   CHECK_THROWS_AS(open(folder / "j").append(0, std::vector<double>{1}), lindyn::shape_error);
 }

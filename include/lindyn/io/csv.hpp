@@ -22,6 +22,17 @@
 
 namespace lindyn::io {
 
+/// A text as a field of a table: in quotes if it has commas, quotes or line ends, its quotes doubled.
+[[nodiscard]] inline std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string result = "\"";
+  for (const char character : text) {
+    if (character == '"') result += '"';
+    result += character;
+  }
+  return result + '"';
+}
+
 /// Writes a table row by row into a file that appears when commit() is called, and only then.
 class csv_writer {
 public:
@@ -53,7 +64,7 @@ private:
   static void append(std::string& line, std::size_t& fields, const Argument& argument) {
     if constexpr (std::convertible_to<const Argument&, std::string_view>) {
       if (fields++ > 0) line += ',';
-      line += quoted(argument);
+      line += csv_field(argument);
     } else if constexpr (std::ranges::input_range<const Argument>) {
       for (const auto& element : argument) append(line, fields, element);
     } else {
@@ -72,16 +83,6 @@ private:
         if (!std::isfinite(value)) return "";
       return number_text(value);
     }
-  }
-
-  static std::string quoted(std::string_view text) {
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-    std::string result = "\"";
-    for (const char character : text) {
-      if (character == '"') result += '"';
-      result += character;
-    }
-    return result + '"';
   }
 
   atomic_file file_;

@@ -20,6 +20,7 @@
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/io/atomic_file.hpp>
+#include <lindyn/io/csv.hpp>
 #include <lindyn/io/number.hpp>
 
 namespace lindyn::sweep {
@@ -114,9 +115,9 @@ private:
     for (const char letter : configuration) head += letter == '\n' ? std::string("\n# ") : std::string(1, letter);
     head += "\ncell";
     for (const std::string& column : columns) {
-      require(!column.empty() && column.find_first_of(",\"\r\n") == std::string::npos, "column", '"' + column + '"',
-              "a name without commas, quotes and line ends");
-      head += ',' + column;
+      require(!column.empty() && column.find_first_of("\r\n") == std::string::npos, "column", '"' + column + '"',
+              "a name without line ends");
+      head += ',' + io::csv_field(column);
     }
     return head + '\n';
   }
