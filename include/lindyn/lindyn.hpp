@@ -35,15 +35,19 @@
 /// \namespace lindyn::compare
 /// Theory and network side by side.
 
+#include <lindyn/circuit/boundary.hpp>
 #include <lindyn/circuit/burstiness.hpp>
 #include <lindyn/circuit/competition_circuit.hpp>
 #include <lindyn/circuit/competition_head.hpp>
 #include <lindyn/circuit/competition_rates.hpp>
 #include <lindyn/circuit/exact_induction_head.hpp>
+#include <lindyn/circuit/growth_rates.hpp>
+#include <lindyn/circuit/head_pair.hpp>
 #include <lindyn/circuit/induction_circuit.hpp>
 #include <lindyn/circuit/induction_head.hpp>
 #include <lindyn/circuit/metric.hpp>
 #include <lindyn/circuit/relational_competition.hpp>
+#include <lindyn/circuit/standings.hpp>
 #include <lindyn/circuit/starvation.hpp>
 #include <lindyn/compare/confinement.hpp>
 #include <lindyn/compare/confinement_gradient.hpp>
