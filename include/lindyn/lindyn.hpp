@@ -37,10 +37,16 @@
 
 #include <lindyn/circuit/boundary.hpp>
 #include <lindyn/circuit/burstiness.hpp>
+#include <lindyn/circuit/circuit_graph.hpp>
 #include <lindyn/circuit/competition_circuit.hpp>
 #include <lindyn/circuit/competition_head.hpp>
 #include <lindyn/circuit/competition_rates.hpp>
+#include <lindyn/circuit/data_loss.hpp>
+#include <lindyn/circuit/detect.hpp>
+#include <lindyn/circuit/detection.hpp>
+#include <lindyn/circuit/elimination.hpp>
 #include <lindyn/circuit/exact_induction_head.hpp>
+#include <lindyn/circuit/gauge.hpp>
 #include <lindyn/circuit/growth_rates.hpp>
 #include <lindyn/circuit/head_pair.hpp>
 #include <lindyn/circuit/induction_circuit.hpp>

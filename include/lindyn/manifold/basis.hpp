@@ -28,6 +28,12 @@ struct weight_projection {
   std::string name;              ///< as in the parameter table
   double norm = 0;               ///< Frobenius norm of the weight
   double off_manifold_norm = 0;  ///< Frobenius norm of what the manifold doesn't contain
+
+  /// Share of the squared norm that lies on the manifold, in [0, 1]; 1 for a zero weight.
+  [[nodiscard]] double energy_share() const {
+    const double ratio = norm > 0 ? off_manifold_norm / norm : 0;
+    return 1 - ratio * ratio;
+  }
 };
 
 /// Any weights, split into their orthogonal projection on the manifold and the rest.
