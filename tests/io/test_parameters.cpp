@@ -155,7 +155,7 @@ TEST_CASE("tensors that are missing, misshapen, of another type or not finite ar
   six[5] = 1e30;
   write_safetensors(path, {{"W", {2, 3}, std::span(six)}});
   CHECK(contains(message_of<argument_error>([&] { read({.rules = {{.ours = "W", .theirs = "W", .scale = -1e10}}}); }),
-                 tensor + "\"W\", scaled,[5] = -1e+40"));
+                 tensor + "\"W\" (scaled)[5] = -1e+40"));
 
   const auto other = data / "other_names.safetensors";
   parameter_table three;

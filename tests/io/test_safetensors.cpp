@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <limits>
 #include <span>
@@ -341,6 +342,24 @@ TEST_CASE("data that overlap, leave gaps or go on behind the last tensor are ref
   check("{}", ": bytes 0 to 8 of the data belong to no tensor");
 }
 
+// safetensors_package.sh runs it, where it can compare the copy with the original by the Python package.
+TEST_CASE("the file that the environment names is copied" * doctest::skip()) {
+  const char *const original = std::getenv("LINDYN_ORIGINAL"), *const copy = std::getenv("LINDYN_COPY");
+  REQUIRE(original != nullptr);
+  REQUIRE(copy != nullptr);
+  safetensors_file file(original);
+  std::deque<std::vector<float>> floats;
+  std::deque<std::vector<double>> doubles;
+  std::vector<tensor_view> tensors;
+  for (const auto& [name, type, shape, begin, end] : file.tensors()) {
+    if (type == "F32")
+      tensors.push_back({name, shape, std::span(floats.emplace_back(file.read<float>(name)))});
+    else
+      tensors.push_back({name, shape, std::span(doubles.emplace_back(file.read<double>(name)))});
+  }
+  write_safetensors(copy, tensors, file.metadata());
+}
+
 TEST_CASE("no damage to a file does more than make it refused") {
   const temporary_folder folder;
   const std::string whole = content(data / "table_names.safetensors");
@@ -348,46 +367,41 @@ TEST_CASE("no damage to a file does more than make it refused") {
   const auto below = [&](std::size_t count) {
     return static_cast<std::size_t>(lindyn::uniform_index(generator, static_cast<std::int64_t>(count)));
   };
-  const std::vector<std::string> splices{"{",
-                                         "}",
-                                         "[",
-                                         "]",
-                                         ",",
-                                         ":",
-                                         "\"",
-                                         "-",
-                                         "9",
-                                         "1e99",
-                                         "null",
-                                         "[[[[",
-                                         "{\"a\":",
-                                         "\"F64\"",
-                                         "\"BF16\"",
-                                         "9223372036854775807",
-                                         "18446744073709551616",
-                                         "\\u0000",
-                                         "\xff",
-                                         std::string(1, '\0')};
+  const std::vector<std::string> pieces{"{",
+                                        "}",
+                                        "[",
+                                        "]",
+                                        ",",
+                                        ":",
+                                        "\"",
+                                        "-",
+                                        "9",
+                                        "1e99",
+                                        "null",
+                                        "[[[[",
+                                        "{\"a\":",
+                                        "\"F64\"",
+                                        "\"BF16\"",
+                                        "9223372036854775807",
+                                        "18446744073709551616",
+                                        "\\u0000",
+                                        "\xff",
+                                        std::string(1, '\0')};
   int refused = 0, read = 0;
   for (int trial = 0; trial < 3000; ++trial) {
     std::string text = whole;
     for (std::size_t damages = 1 + below(2); damages > 0; --damages) {
-      const std::size_t place = below(text.size() + 1);
-      switch (below(8)) {
-        case 0:
-          text.resize(place);
-          break;
-        case 1:
-          text.insert(place, splices[below(splices.size())]);
-          break;
-        case 2:
-          text.insert(place, whole.substr(below(whole.size()), below(40)));
-          break;
-        case 3:
-          text.erase(place, 1 + below(8));
-          break;
-        default:
-          if (place < text.size()) text[place] = static_cast<char>(text[place] ^ (1 << below(8)));
+      const std::size_t place = below(text.size() + 1), kind = below(8), choice = below(100);
+      if (kind == 0) {
+        text.resize(place);
+      } else if (kind == 1) {
+        text.insert(place, pieces[choice % pieces.size()]);
+      } else if (kind == 2) {
+        text.insert(place, whole.substr(choice, 40));
+      } else if (kind == 3) {
+        text.erase(place, 1 + choice % 8);
+      } else if (place < text.size()) {
+        text[place] = static_cast<char>(text[place] ^ (1 << choice % 8));
       }
     }
     const auto path = folder / std::to_string(trial);  // overwriting one waits for the disk

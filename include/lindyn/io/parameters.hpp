@@ -105,7 +105,7 @@ template <class Scalar = double>
       const auto values = stored.key_factor.empty()
                               ? detail::read_matrix<double>(file, stored.tensor, rows, columns, stored.transposed)
                               : detail::read_product(file, stored, rows, columns);
-      const std::string described = file.describe(stored.tensor) + ", scaled,";
+      const std::string described = file.describe(stored.tensor) + " (scaled)";
       for (std::size_t place = 0; place < values.size(); ++place)
         result.weights.push_back(detail::narrowed<Scalar>(described, place, stored.scale * values[place]));
     }
