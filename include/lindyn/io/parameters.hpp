@@ -4,8 +4,10 @@
 /// \file
 /// The weights of a parameter table in a safetensors file: one tensor a matrix, by names that can be stated.
 
+#include <concepts>
 #include <cstddef>
 #include <filesystem>
+#include <ranges>
 #include <set>
 #include <span>
 #include <string>
@@ -64,16 +66,17 @@ std::vector<Scalar> read_matrix(safetensors_file& file, const std::string& tenso
 inline std::vector<double> read_product(safetensors_file& file, const stored_matrix& stored, index rows,
                                         index columns) {
   const auto& shape = file.find(stored.tensor).shape;
-  const index entries = shape.size() == 2 ? shape[stored.transposed ? 1 : 0] : 0;  // others are refused below
-  const auto query = read_matrix<double>(file, stored.tensor, entries, rows, stored.transposed);
-  const auto key = read_matrix<double>(file, stored.key_factor, entries, columns, stored.transposed);
+  if (shape.size() != 2)
+    throw shape_error(file.describe(stored.tensor) + ".shape", json(shape).dump(), "that of a matrix, a query factor");
+  const index entries = shape[stored.transposed ? 1 : 0];
+  const auto queries = read_matrix<double>(file, stored.tensor, entries, rows, stored.transposed);
+  const auto keys = read_matrix<double>(file, stored.key_factor, entries, columns, stored.transposed);
   std::vector<double> product(static_cast<std::size_t>(rows * columns), 0.0);
+  const matrix_view<const double> query{queries.data(), entries, rows}, key{keys.data(), entries, columns};
+  const matrix_view<double> result{product.data(), rows, columns};
   for (index entry = 0; entry < entries; ++entry)
     for (index row = 0; row < rows; ++row)
-      for (index column = 0; column < columns; ++column)
-        product[static_cast<std::size_t>(row * columns + column)] +=
-            query[static_cast<std::size_t>(entry * rows + row)] *
-            key[static_cast<std::size_t>(entry * columns + column)];
+      for (index column = 0; column < columns; ++column) result(row, column) += query(entry, row) * key(entry, column);
   return product;
 }
 
@@ -97,7 +100,8 @@ template <class Scalar = double>
   for (index matrix = 0; matrix < table.count(); ++matrix) {
     const auto& [name, rows, columns, offset] = table[matrix];
     const stored_matrix& stored = places[static_cast<std::size_t>(matrix)];
-    used.insert({stored.tensor, stored.key_factor});
+    used.insert(stored.tensor);
+    if (!stored.key_factor.empty()) used.insert(stored.key_factor);
     if (stored.key_factor.empty() && stored.scale == 1) {
       const auto values = detail::read_matrix<Scalar>(file, stored.tensor, rows, columns, stored.transposed);
       result.weights.insert(result.weights.end(), values.begin(), values.end());
@@ -116,14 +120,19 @@ template <class Scalar = double>
 }
 
 /// Writes the weights of a table into a safetensors file that appears complete or not at all, in their own precision.
-/// \param weights   the flat buffer that the table describes
+/// \param weights   the flat buffer that the table describes, of float or double
 /// \param metadata  texts to go with them, such as where they come from
 /// \param names     what the file is to call the matrices. Those that it stores scaled or by factors can only be read
 /// \throws shape_error if the buffer doesn't fit the table, non_finite_error for NaN and infinities, argument_error for
 ///         names that can only be read, and as stored_matrices and write_safetensors
-template <class Scalar>
-void write_parameters(const std::filesystem::path& path, const parameter_table& table, std::span<const Scalar> weights,
+template <std::ranges::contiguous_range Weights>
+void write_parameters(const std::filesystem::path& path, const parameter_table& table, const Weights& weights,
                       const metadata_map& metadata = {}, const naming& names = {}) {
+  using Scalar = std::ranges::range_value_t<Weights>;
+  static_assert(std::same_as<Scalar, float> || std::same_as<Scalar, double>,
+                "lindyn: weights are written as float or double.");
+  const std::span<const Scalar> buffer(weights);
+  require_extent("weights.size()", buffer.size(), table.size());
   const auto places = stored_matrices(table, names);
   std::vector<tensor_view> tensors;
   std::vector<std::vector<Scalar>> transposes;
@@ -132,7 +141,7 @@ void write_parameters(const std::filesystem::path& path, const parameter_table& 
     const stored_matrix& stored = places[static_cast<std::size_t>(matrix)];
     require(stored.key_factor.empty() && stored.scale == 1, "naming of " + table[matrix].name, stored.tensor,
             "neither by factors nor scaled, to be written");
-    const auto view = table.view(table[matrix], weights);
+    const auto view = table.view(table[matrix], buffer);
     if (stored.transposed) {
       transposes.push_back(detail::transpose(view));
       tensors.push_back({stored.tensor, {view.columns, view.rows}, std::span<const Scalar>(transposes.back())});
