@@ -64,30 +64,29 @@ TEST_CASE("labels name the classes and the sides") {
   const basis directed(1, 1, couples());
   CHECK(directed.label(0) == "L1[x,x]Ia");
   CHECK(directed.label(3) == "L1[x,x]C'");
-  CHECK(of.describe(of.dimension() - 1) == "the answer is the rare token brought to the last place by layers 1 then 2");
-  CHECK(of.describe(3) == "layer 1 attends where the query's own position is the key's own position");
-  CHECK(directed.describe(directed.layout().readout(0) + 2) ==
-        "the answer is the label stored for the last place's own item");
+  CHECK(of.describe(of.dimension() - 1) == "the answer is the rare token layers 1 then 2 copied");
+  CHECK(of.describe(3) == "layer 1 attends to its own place");
+  CHECK(directed.describe(directed.layout().readout(0) + 2) == "the answer is the label stored for the last item");
   CHECK_THROWS_AS((void)of.describe(of.dimension()), lindyn::argument_error);
 }
 
 TEST_CASE("positions are described by their structure's names, whichever are selected") {
-  const std::string query = "layer 1 attends where the query's own position ", key = " the key's own position";
+  const std::string query = "layer 1 attends where the query's position ", key = " the key's position";
   const basis shifted(1, 1, symmetry::product(symmetry::full_symmetric(4), symmetry::slot_phase(slots, 3)),
                       {.positions = {1, 2}});
   CHECK(shifted.label(1) == "L1[x,x]M");
-  CHECK(shifted.describe(1) == query + "comes one place after" + key);
-  CHECK(shifted.describe(2) == query + "comes 2 places after" + key);
+  CHECK(shifted.describe(1) == "layer 1 attends to the previous token");
+  CHECK(shifted.describe(2, -1) == "layer 1 avoids the token 2 places before");
   const basis two_rings(
       1, 1,
       symmetry::product(symmetry::full_symmetric(4),
                         symmetry::direct_sum({{symmetry::cyclic(3), "a"}, {symmetry::cyclic(4), "b"}})));
   CHECK(two_rings.selection_name(1) == "Ipa");
   CHECK(two_rings.describe(4) == query + "stands in relation Mb to" + key);
-  CHECK(two_rings.describe(5) == query + "comes 2 places after" + key);  // the first ring has no such shift
+  CHECK(two_rings.describe(5) == "layer 1 attends to the token 2 places before");  // the first ring has no such shift
   CHECK_THROWS_AS((void)two_rings.selection_name(6), lindyn::argument_error);
   const basis table(1, 1, symmetry::product(symmetry::full_symmetric(4), symmetry::orbital_table(4, {{1, 2, 3, 0}})));
-  CHECK(table.describe(1) == query + "is" + key);
+  CHECK(table.describe(1) == "layer 1 attends to its own place");
   CHECK(table.describe(2) == query + "stands in relation R1 to" + key);
 }
 

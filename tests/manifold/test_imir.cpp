@@ -74,11 +74,9 @@ TEST_CASE("what is known at compile time is what a law's basis has at run time")
 }
 
 TEST_CASE("a coordinate is described with the task's own selections") {
-  CHECK(imir<recall, net<2>>::describe(18) == "the answer is the token brought to the last place by layers 1 then 2");
-  CHECK(imir<rare_stored, net<2>>::describe(2) ==
-        "layer 1 attends where the query's own token is the key's own rare token");
-  CHECK(imir<directed, net<2>>::describe(44) ==
-        "the answer is the label stored for the item brought to the last place by layers 1 then 2");
+  CHECK(imir<recall, net<2>>::describe(18) == "the answer is what layers 1 then 2 copied");
+  CHECK(imir<rare_stored, net<2>>::describe(2) == "layer 1 matches the query's token with the key's rare token");
+  CHECK(imir<directed, net<2>>::describe(44) == "the answer is the label stored for the item layers 1 then 2 copied");
 }
 
 TEST_CASE("the origin is all zeros") {

@@ -77,63 +77,91 @@ TEST_CASE("labels are different") {
 
 TEST_CASE("a coordinate is described in a sentence") {
   const layout of(3, 1, 2, 3);
-  CHECK(describe(of, {.layer = 1, .selection = 3}) ==
-        "layer 1 attends where the query's own position comes one place after the key's own position");
-  CHECK(describe(of, {.layer = 1, .selection = 4}) ==
-        "layer 1 attends where the query's own position comes 2 places after the key's own position");
+  CHECK(describe(of, {.layer = 1, .selection = 2}) == "layer 1 attends to its own place");
+  CHECK(describe(of, {.layer = 1, .selection = 3}) == "layer 1 attends to the previous token");
+  CHECK(describe(of, {.layer = 1, .selection = 4}) == "layer 1 attends to the token 2 places before");
+  CHECK(describe(of, {.layer = 1}) == "layer 1 matches the query's token with the key's token");
   CHECK(describe(of, {.layer = 2, .key_copy = 1}) ==
-        "layer 2 attends where the query's own token is the token brought to the key by layer 1");
+        "layer 2 matches the query's token with what layer 1 copied to the key");
   CHECK(describe(of, {.layer = 2, .query_copy = 1, .selection = 1}) ==
-        "layer 2 attends where the token brought to the query by layer 1 is the partner of the key's own token");
+        "layer 2 matches what layer 1 copied to the query with the partner of the key's token");
+  CHECK(describe(of, {.layer = 3, .query_copy = 3, .key_copy = 2}) ==
+        "layer 3 matches what layers 1 then 2 copied to the query with what layer 2 copied to the key");
   CHECK(describe(of, {.layer = 3, .query_copy = 3, .key_copy = 2, .selection = 2}) ==
-        "layer 3 attends where the position brought to the query by layers 1 then 2 is the position brought to the key "
-        "by layer 2");
-  CHECK(describe(of, {.layer = 4, .key_copy = 2}) == "the answer is the token brought to the last place by layer 2");
-  CHECK(describe(of, {.layer = 4, .selection = 1}) == "the answer is the partner of the last place's own token");
+        "layer 3 attends where the position layers 1 then 2 copied to the query is the position layer 2 copied to the "
+        "key");
+  CHECK(describe(of, {.layer = 2, .key_copy = 1, .selection = 3}) ==
+        "layer 2 attends where the query's position comes one place after the position layer 1 copied to the key");
+  CHECK(describe(of, {.layer = 2, .query_copy = 1, .selection = 4}) ==
+        "layer 2 attends where the position layer 1 copied to the query comes 2 places after the key's position");
+  CHECK(describe(of, {.layer = 4, .key_copy = 2}) == "the answer is what layer 2 copied");
+  CHECK(describe(of, {.layer = 4, .key_copy = 7}) == "the answer is what layers 1 then 2 then 3 copied");
+  CHECK(describe(of, {.layer = 4}) == "the answer is the last token");
+  CHECK(describe(of, {.layer = 4, .selection = 1}) == "the answer is the partner of the last token");
   CHECK(describe(layout(2, 2, 1, 2), {.layer = 2, .head = 1, .key_copy = 2}) ==
-        "layer 2b attends where the query's own token is the token brought to the key by layer 1b");
+        "layer 2b matches the query's token with what layer 1b copied to the key");
+}
+
+TEST_CASE("a negative strength says the reverse, zero doesn't") {
+  const layout of(2, 1, 2, 2);
+  const std::vector<std::string_view> names{"I", "R2"}, positions{"Ip", "Ma"};
+  const auto reverse = [&](const coordinate& which) { return describe(of, which, names, positions, -0.5); };
+  CHECK(describe(of, {.layer = 1, .selection = 3}, one_class, {}, -1) == "layer 1 avoids the previous token");
+  CHECK(describe(of, {.layer = 1, .selection = 3}, one_class, {}, 0) == "layer 1 attends to the previous token");
+  CHECK(reverse({.layer = 2, .key_copy = 1}) ==
+        "layer 2 avoids a match of the query's token with what layer 1 copied to the key");
+  CHECK(reverse({.layer = 2, .key_copy = 1, .selection = 2}) ==
+        "layer 2 avoids places where the query's position is the position layer 1 copied to the key");
+  CHECK(reverse({.layer = 1, .selection = 3}) ==
+        "layer 1 avoids places where the query's position stands in relation Ma to the key's position");
+  CHECK(reverse({.layer = 1, .selection = 1}) ==
+        "layer 1 avoids places where the query's token stands in relation R2 to the key's token");
+  CHECK(reverse({.layer = 3, .key_copy = 2}) == "the answer isn't what layer 2 copied");
+  CHECK(reverse({.layer = 3, .selection = 1}) == "the answer doesn't stand in relation R2 to the last token");
 }
 
 TEST_CASE("classes of tokens, items and labels have sentences of their own") {
   const std::vector<std::string_view> classes{"Ic", "C", "Ir"}, sides{"Ia", "Ib", "C", "C'", "I"}, unknown{"I", "R2"};
   const layout three(2, 1, 3, 2), five(2, 1, 5, 2), two(2, 1, 2, 2);
-  const std::string query = "layer 2 attends where the query's own token ";
+  const std::string query = "layer 2 matches the query's token with ";
   const auto attends = [](const layout& of, int selection, const std::vector<std::string_view>& names) {
     return describe(of, {.layer = 2, .key_copy = 1, .selection = selection}, names);
   };
-  CHECK(attends(three, 0, classes) == query + "is the common token brought to the key by layer 1");
-  CHECK(attends(three, 1, classes) == query + "is the partner of the token brought to the key by layer 1");
-  CHECK(attends(three, 2, classes) == query + "is the rare token brought to the key by layer 1");
+  CHECK(attends(three, 0, classes) == query + "the common token layer 1 copied to the key");
+  CHECK(attends(three, 1, classes) == query + "the partner of what layer 1 copied to the key");
+  CHECK(attends(three, 2, classes) == query + "the rare token layer 1 copied to the key");
   CHECK(attends(three, 4, classes) ==
-        "layer 2 attends where the query's own position comes one place after the position brought to the key by "
-        "layer 1");
-  CHECK(attends(five, 0, sides) == query + "is the item brought to the key by layer 1");
-  CHECK(attends(five, 1, sides) == query + "is the label brought to the key by layer 1");
-  CHECK(attends(five, 2, sides) == query + "is the label stored for the item brought to the key by layer 1");
-  CHECK(attends(five, 3, sides) == query + "is the item stored with the label brought to the key by layer 1");
-  CHECK(attends(five, 4, sides) == query + "is the token brought to the key by layer 1");
-  CHECK(attends(two, 1, unknown) == query + "stands in relation R2 to the token brought to the key by layer 1");
-  CHECK(describe(five, {.layer = 3, .selection = 2}, sides) ==
-        "the answer is the label stored for the last place's own item");
+        "layer 2 attends where the query's position comes one place after the position layer 1 copied to the key");
+  CHECK(attends(five, 0, sides) == query + "the item layer 1 copied to the key");
+  CHECK(attends(five, 1, sides) == query + "the label layer 1 copied to the key");
+  CHECK(attends(five, 2, sides) == query + "the label stored for the item layer 1 copied to the key");
+  CHECK(attends(five, 3, sides) == query + "the item stored with the label layer 1 copied to the key");
+  CHECK(attends(five, 4, sides) == query + "what layer 1 copied to the key");
+  CHECK(attends(two, 1, unknown) ==
+        "layer 2 attends where the query's token stands in relation R2 to what layer 1 copied to the key");
+  CHECK(describe(five, {.layer = 3, .selection = 2}, sides) == "the answer is the label stored for the last item");
   CHECK(describe(three, {.layer = 3, .key_copy = 3, .selection = 2}, classes) ==
-        "the answer is the rare token brought to the last place by layers 1 then 2");
+        "the answer is the rare token layers 1 then 2 copied");
+  CHECK(describe(two, {.layer = 3, .key_copy = 1, .selection = 1}, unknown) ==
+        "the answer stands in relation R2 to what layer 1 copied");
 }
 
 TEST_CASE("what a selection of positions is depends on its name, not on its place") {
-  constexpr std::array<std::string_view, 6> positions{"M", "M2", "M12", "Ip", "Ma", "R1"};
-  constexpr layout of(1, 1, 1, 6);
+  constexpr std::array<std::string_view, 7> positions{"M", "M2", "M12", "Ip", "Ma", "R1", "M1234567"};
+  constexpr layout of(1, 1, 1, 7);
   static_assert(selection_name(of, 1, one_class, positions) == "M" &&
                 selection_name(of, 0, one_class, positions) == "I");
   const auto attends = [&](int selection) {
     return describe(of, {.layer = 1, .selection = selection}, one_class, positions);
   };
-  const std::string query = "layer 1 attends where the query's own position ", key = " the key's own position";
-  CHECK(attends(1) == query + "comes one place after" + key);
-  CHECK(attends(2) == query + "comes 2 places after" + key);
-  CHECK(attends(3) == query + "comes 12 places after" + key);
-  CHECK(attends(4) == query + "is" + key);
-  CHECK(attends(5) == query + "stands in relation Ma to" + key);
-  CHECK(attends(6) == query + "stands in relation R1 to" + key);
+  const std::string stands = "layer 1 attends where the query's position stands in relation ";
+  CHECK(attends(1) == "layer 1 attends to the previous token");
+  CHECK(attends(2) == "layer 1 attends to the token 2 places before");
+  CHECK(attends(3) == "layer 1 attends to the token 12 places before");
+  CHECK(attends(4) == "layer 1 attends to its own place");
+  CHECK(attends(5) == stands + "Ma to the key's position");
+  CHECK(attends(6) == stands + "R1 to the key's position");
+  CHECK(attends(7) == stands + "M1234567 to the key's position");  // no vocabulary of positions is so large
   CHECK_THROWS_AS((void)describe(of, {}, one_class, std::span(positions).first(5)), lindyn::argument_error);
 }
 

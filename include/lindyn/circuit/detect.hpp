@@ -86,7 +86,7 @@ public:
     return {place,
             basis_.layout().at(place),
             basis_.label(place),
-            basis_.describe(place),
+            basis_.describe(place, strength),
             strength,
             std::abs(strength) * norms_[static_cast<std::size_t>(place)]};
   }

@@ -23,7 +23,7 @@ struct direction {
   manifold::coordinate which{};  ///< layer, head, copies, selection
   std::string label;             ///< "L2[x,1]I"
   std::string sentence;          ///< "layer 2 matches the query's token with what layer 1 copied to the key"
-  double strength = 0;           ///< the coordinate c; negative: the reverse of the sentence
+  double strength = 0;           ///< the coordinate c; the sentence is that of its sign
   double norm = 0;               ///< |c| ||S||, Frobenius norm of its part of the weights
 };
 

@@ -132,15 +132,16 @@ public:
     const coordinate which = at(place);
     return std::string(manifold::label(layout_, which, selection_name(which.selection)).view());
   }
-  /// What a coordinate does, in a sentence (see manifold::describe). Throws argument_error outside [0, dimension()).
-  [[nodiscard]] std::string describe(index place) const {
+  /// What a coordinate does, in a sentence (see manifold::describe); with a strength below zero, the reverse. Throws
+  /// argument_error outside [0, dimension()).
+  [[nodiscard]] std::string describe(index place, double strength = 1) const {
     const coordinate which = at(place);
     std::vector<std::string> names;
     for (int s = 0; s < layout_.selections(); ++s) names.push_back(selection_name(s));
     const std::vector<std::string_view> views(names.begin(), names.end());
     const std::span all(views);
     const auto tokens = static_cast<std::size_t>(tokens_.count());
-    return manifold::describe(layout_, which, all.first(tokens), all.subspan(tokens));
+    return manifold::describe(layout_, which, all.first(tokens), all.subspan(tokens), strength);
   }
 
   /// out = G in, with the Gram matrix \f$G_{ij} = \langle S_i, S_j \rangle\f$ of the basis (block diagonal; dimension()

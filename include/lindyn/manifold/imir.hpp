@@ -69,9 +69,9 @@ struct imir {
     const coordinate which = layout.at(place);
     return manifold::label(layout, which, selection_name(layout, which.selection, Task::token_selections));
   }
-  /// What the coordinate at a place does, in a sentence.
-  [[nodiscard]] static std::string describe(index place) {
-    return manifold::describe(layout, layout.at(place), Task::token_selections);
+  /// What the coordinate at a place does, in a sentence; with a strength below zero, the reverse.
+  [[nodiscard]] static std::string describe(index place, double strength = 1) {
+    return manifold::describe(layout, layout.at(place), Task::token_selections, {}, strength);
   }
   /// All weights zero.
   [[nodiscard]] static constexpr coordinates origin() noexcept { return {}; }

@@ -127,74 +127,120 @@ inline constexpr std::array<std::string_view, 2> one_class{"I", "C"};
 
 namespace detail {
 
-/// What a selection S says where S(query, key) holds: "<query> <relation> <the key's noun>".
+/// What a selection S says where S(query, key) holds: the query's token is <phrase><the key's noun>; or, where it has a
+/// name that isn't known, stands in <phrase><the key's noun>.
 struct named_relation {
-  std::string relation;
-  std::string noun;
+  bool known;
+  std::string phrase, noun;
 };
-
-[[nodiscard]] inline std::string unknown_relation(std::string_view name) {
-  return "stands in relation " + std::string(name) + " to";
-}
 
 [[nodiscard]] inline named_relation token_relation(std::string_view name, std::span<const std::string_view> names) {
   const bool directed = std::ranges::find(names, "C'") != names.end();
-  if (name == "I") return {"is", "token"};
-  if (name == "Ic") return {"is", "common token"};
-  if (name == "Ir") return {"is", "rare token"};
-  if (name == "Ia") return {"is", "item"};
-  if (name == "Ib") return {"is", "label"};
-  if (name == "C") return {directed ? "is the label stored for" : "is the partner of", directed ? "item" : "token"};
-  if (name == "C'") return {"is the item stored with", "label"};
-  return {unknown_relation(name), "token"};
+  if (name == "I") return {true, "", "token"};
+  if (name == "Ic") return {true, "", "common token"};
+  if (name == "Ir") return {true, "", "rare token"};
+  if (name == "Ia") return {true, "", "item"};
+  if (name == "Ib") return {true, "", "label"};
+  if (name == "C") return {true, directed ? "the label stored for " : "the partner of ", directed ? "item" : "token"};
+  if (name == "C'") return {true, "the item stored with ", "label"};
+  return {false, "relation " + std::string(name) + " to ", "token"};
 }
 
-[[nodiscard]] inline named_relation position_relation(std::string_view name) {
-  if (name == "Ip" || name == "I") return {"is", "position"};
-  if (name == "M") return {"comes one place after", "position"};
-  if (name.starts_with('M') && name.find_first_not_of("0123456789", 1) == std::string_view::npos)
-    return {"comes " + std::string(name.substr(1)) + " places after", "position"};
-  return {unknown_relation(name), "position"};
+/// How many places behind the query the key of a selection of positions is; -1 if the name says no such number.
+[[nodiscard]] inline int places_back(std::string_view name) {
+  if (name == "Ip" || name == "I") return 0;
+  if (name == "M") return 1;
+  if (!name.starts_with('M') || name.size() > 7 || name.find_first_not_of("0123456789", 1) != std::string_view::npos)
+    return -1;
+  return std::stoi(std::string(name.substr(1)));
 }
 
-/// "the key's own token", "the token brought to the key by layers 1 then 2".
-[[nodiscard]] inline std::string copied(const layout& of, int copy, const std::string& what, const std::string& where) {
-  if (copy == 0) return where + "'s own " + what;
+/// "layer 1" or "layers 1 then 2": the heads that brought a copy; empty for the input.
+[[nodiscard]] inline std::string bringers(const layout& of, int copy) {
   std::string names;
-  int bringers = 0;
+  int count = 0;
   for (int layer = 1, rest = copy; rest > 0; ++layer, rest /= of.heads() + 1) {
     if (rest % (of.heads() + 1) == 0) continue;
     label_text name;
     append_head(name, of, layer, rest % (of.heads() + 1) - 1);
-    names += (++bringers > 1 ? " then " : "") + std::string(name.view());
+    names += (++count > 1 ? " then " : "") + std::string(name.view());
   }
-  return "the " + what + " brought to " + where + (bringers > 1 ? " by layers " : " by layer ") + names;
+  return count == 0 ? names : (count > 1 ? "layers " : "layer ") + names;
+}
+
+/// "the key's token", "what layer 1 copied to the key", "the rare token layers 1 then 2 copied to the key"; likewise of
+/// positions.
+[[nodiscard]] inline std::string copied(const layout& of, int copy, const std::string& noun, const std::string& where) {
+  if (copy == 0) return "the " + where + "'s " + noun;
+  return (noun == "token" ? "what " : "the " + noun + " ") + bringers(of, copy) + " copied to the " + where;
+}
+
+/// "layer 2 matches the query's token with what layer 1 copied to the key".
+[[nodiscard]] inline std::string describe_match(const layout& of, const coordinate& which, const std::string& head,
+                                                const named_relation& relation, bool negative) {
+  const std::string query = copied(of, which.query_copy, "token", "query");
+  const std::string key = relation.phrase + copied(of, which.key_copy, relation.noun, "key");
+  if (relation.known) return head + (negative ? " avoids a match of " : " matches ") + query + " with " + key;
+  return head + (negative ? " avoids places where " : " attends where ") + query + " stands in " + key;
+}
+
+/// "layer 1 attends to the previous token".
+[[nodiscard]] inline std::string describe_place(const layout& of, const coordinate& which, const std::string& head,
+                                                std::string_view name, bool negative) {
+  const int back = places_back(name);
+  const std::string count = std::to_string(back);
+  if (which.query_copy == 0 && which.key_copy == 0 && back >= 0) {
+    const std::string target = back == 0   ? "its own place"
+                               : back == 1 ? "the previous token"
+                                           : "the token " + count + " places before";
+    return head + (negative ? " avoids " : " attends to ") + target;
+  }
+  const std::string relation = back < 0    ? "stands in relation " + std::string(name) + " to"
+                               : back == 0 ? "is"
+                               : back == 1 ? "comes one place after"
+                                           : "comes " + count + " places after";
+  return head + (negative ? " avoids places where " : " attends where ") +
+         copied(of, which.query_copy, "position", "query") + " " + relation + " " +
+         copied(of, which.key_copy, "position", "key");
+}
+
+/// "the answer is what layer 2 copied".
+[[nodiscard]] inline std::string describe_answer(const layout& of, const coordinate& which,
+                                                 const named_relation& relation, bool negative) {
+  const std::string verb =
+      relation.known ? (negative ? " isn't " : " is ") : (negative ? " doesn't stand in " : " stands in ");
+  if (which.key_copy == 0) return "the answer" + verb + relation.phrase + "the last " + relation.noun;
+  return "the answer" + verb + relation.phrase + (relation.noun == "token" ? "what " : "the " + relation.noun + " ") +
+         bringers(of, which.key_copy) + " copied";
 }
 
 }  // namespace detail
 
-/// What a coordinate does, in a sentence: "layer 2 attends where the query's own token is the token brought to the key
-/// by layer 1".
+/// What a coordinate does, in a sentence: "layer 1 attends to the previous token", "layer 2 matches the query's token
+/// with what layer 1 copied to the key", "the answer is what layer 2 copied". A match attracts attention; "what layers
+/// 1 then 2 copied" is what layer 2 copied of what layer 1 had copied. A negative coefficient says the reverse: "layer 1
+/// avoids the previous token", "the answer isn't the last token".
 /// A selection of a name that isn't known is called a relation of that name.
 /// \param of,which   the coordinate
 /// \param tokens     names of the selections of tokens, as a task's token_selections or a structure's names. Known are
 ///                   I, C, Ic and Ir of common and rare tokens, Ia, Ib, C and C' of items and labels.
 /// \param positions  names of the selections of positions, as a structure's names. Known are I, Ip, and the shifts M,
 ///                   M2, ..; if empty, they are Ip, M, M2, .. in this order, as on slots and rings.
+/// \param strength   the coefficient, of which only the sign counts
 /// Throws argument_error if there are fewer names than selections.
 [[nodiscard]] inline std::string describe(const layout& of, const coordinate& which,
                                           std::span<const std::string_view> tokens = one_class,
-                                          std::span<const std::string_view> positions = {}) {
-  const bool token = which.selection < of.token_selections();
+                                          std::span<const std::string_view> positions = {}, double strength = 1) {
   const label_text name = selection_name(of, which.selection, tokens, positions);
-  const auto [relation, noun] = token ? detail::token_relation(name, tokens) : detail::position_relation(name);
+  const bool token = which.selection < of.token_selections(), negative = strength < 0;
   if (which.layer > of.layers())
-    return "the answer " + relation + " " + detail::copied(of, which.key_copy, noun, "the last place");
-  label_text head;
-  detail::append_head(head, of, which.layer, which.head);
-  return "layer " + std::string(head.view()) + " attends where " +
-         detail::copied(of, which.query_copy, token ? "token" : "position", "the query") + " " + relation + " " +
-         detail::copied(of, which.key_copy, noun, "the key");
+    return detail::describe_answer(of, which, detail::token_relation(name, tokens), negative);
+  label_text text;
+  text += "layer ";
+  detail::append_head(text, of, which.layer, which.head);
+  const std::string head(text.view());
+  return token ? detail::describe_match(of, which, head, detail::token_relation(name, tokens), negative)
+               : detail::describe_place(of, which, head, name, negative);
 }
 
 }  // namespace lindyn::manifold
