@@ -33,8 +33,8 @@ namespace lindyn::circuit {
 /// Derivation: w is proportional to \f$ g B (1 - B) \f$ with \f$ B = b / (2N + 1) \f$, and
 /// \f$ g = \gamma (1 - \gamma B) + \gamma^2 (1 - B) / m = \gamma - \gamma^2 (b - 1) / (2N + 1) \f$.
 [[nodiscard]] inline double burstiness_deviation(int pairs, int burstiness, double gamma) {
-  const double readout = 1 - leading_burstiness_deviation(pairs, burstiness, gamma) * gamma / (1 + gamma);
-  return 1 - (2.0 * pairs + 1 - burstiness) / (2.0 * pairs) * readout;
+  const double readout = gamma * leading_burstiness_deviation(pairs, burstiness, 0);
+  return 1 - (2.0 * pairs + 1 - burstiness) / (2.0 * pairs) * (1 - readout);
 }
 
 /// Options of burst_gradient.

@@ -69,24 +69,23 @@ namespace lindyn::circuit {
 
 /// Rates of the idealised competition, from all coordinates zero: one over the time that each takes, in units of
 /// gradient-flow time (steps times learning rate) in the circuit's metric.
+///
+/// Where association is faster than induction, the association is stored first and the induction head forms at the
+/// starved rate; else at its own, and in-weights learning comes late or never, as nothing is left to be learned.
 struct competition_rates {
-  double association = 0;  ///< fast: 1 / T_IWL until p_delta = 1/2; of order (1 - f_r) (1 - f_v) / (w_t ln V)
-  double induction = 0;    ///< slow: 1 / t_ICL if nothing were stored; of order b / N^(3/2) in the unit metric
-  double starved_induction =
-      0;  ///< slower: 1 / t_ICL with delta at delta*; about the starvation factor times the above
-};
+  double association = 0;        ///< fast: 1 / T_IWL until p_delta = 1/2; of order (1 - f_r) (1 - f_v) / (w_t ln V)
+  double induction = 0;          ///< slow: 1 / t_ICL if nothing were stored; of order b / N^(3/2) in the unit metric
+  double starved_induction = 0;  ///< slower: 1 / t_ICL with delta at delta*; the starvation factor times the above
 
-/// The rates of association_time and induction_time. Where association is faster than induction, the association is
-/// stored first and the induction head forms at the starved rate; else at its own, and in-weights learning comes late or
-/// never, as there is nothing left to be learned. A rate is 0 for what never happens, association for f_v >= 1/2 as
-/// p_delta stays below 1/2. Throws as require_valid.
-[[nodiscard]] inline competition_rates rates(const competition_head_options& options) {
-  require_valid(options);
-  const double within_class = options.queries.within_class;
-  return {1 / association_time(options.queries, options.vocabulary, std::log(options.vocabulary - 1.0),
-                               options.head.metric),
-          1 / induction_time(options, 0),
-          1 / induction_time(options, equilibrium_association(within_class, options.vocabulary))};
-}
+  /// By association_time and induction_time. A rate is 0 for what never happens: association for f_v >= 1/2, as p_delta
+  /// stays below 1/2. Throws as require_valid.
+  [[nodiscard]] static competition_rates of(const competition_head_options& options) {
+    require_valid(options);
+    const double known = std::log(options.vocabulary - 1.0);
+    const double rest = equilibrium_association(options.queries.within_class, options.vocabulary);
+    return {1 / association_time(options.queries, options.vocabulary, known, options.head.metric),
+            1 / induction_time(options, 0), 1 / induction_time(options, rest)};
+  }
+};
 
 }  // namespace lindyn::circuit

@@ -48,10 +48,13 @@ struct relational_competition_options {
 /// Throws argument_error for an invalid list of pairs, mixture or metric, an odd or too small vocabulary, or a partner
 /// that is to be planted where there are no other pairs.
 inline void require_valid(const relational_competition_options& options) {
-  population::detail::require_block_list({options.pairs, options.vocabulary, 2, options.burstiness});
+  require(options.pairs >= 1 && options.pairs <= 4096, "pairs", options.pairs, "in [1, 4096]");
+  require(options.burstiness >= 1 && options.burstiness <= options.pairs, "burstiness", options.burstiness,
+          "in [1, pairs = " + std::to_string(options.pairs) + "]");
   const int others = options.pairs - options.burstiness, least = 2 * others + 4;
-  require(options.vocabulary >= least && options.vocabulary % 2 == 0, "vocabulary", options.vocabulary,
-          "even and at least 2 x (pairs - burstiness) + 4 = " + std::to_string(least));
+  require(options.vocabulary >= least && options.vocabulary <= 1'000'000 && options.vocabulary % 2 == 0, "vocabulary",
+          options.vocabulary,
+          "even, at least 2 x (pairs - burstiness) + 4 = " + std::to_string(least) + " and at most 1000000");
   require(options.partner == partner_place::absent || others > 0, "partner", "planted",
           "absent where no block holds another pair");
   require_valid(options.queries);
@@ -69,9 +72,9 @@ inline void require_valid(const relational_competition_options& options) {
 /// tokens play no role at these coordinates. The loss is the mean of those of the three kinds, each that of a
 /// reduced::relational_model on its relational types: N for b = 1, C(N, b) for more.
 ///
-/// This is the law under which the starvation factors hold (see attention_starvation). Of population::recall_law with
-/// stored_association and rare_tokens it is what remains for V -> infinity: there a varied label of another pair may
-/// happen to be the partner, with probability of order 1 / V, and each class of tokens is centred for itself.
+/// This is the law under which the starvation factors hold (see attention_starvation). population::recall_law with
+/// stored_association and rare_tokens comes to the same factors as both classes of tokens grow: at finite sizes a varied
+/// label of another pair may happen to be the partner there, and each class is centred for itself.
 ///
 /// An object keeps its work space between calls: it must not be shared between threads.
 class relational_competition {
