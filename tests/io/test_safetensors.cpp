@@ -105,6 +105,15 @@ TEST_CASE("tensors of other types are refused when they are asked for, by type")
   CHECK(file.read<float>("temperature") == std::vector<float>{0.5});  // a refusal is no obstacle to the next
 }
 
+TEST_CASE("types of less than a byte, and such as are yet to come, are no obstacle") {
+  const temporary_folder folder;
+  CHECK(refusal_of(folder / "a",
+                   file_of(R"({"a": {"dtype": "F4", "shape": [2, 4], "data_offsets": [0, 4]}})", four_bytes))
+            .empty());
+  CHECK(refusal_of(folder / "b", file_of(R"({"a": {"dtype": "F2", "shape": [3], "data_offsets": [0, 4]}})", four_bytes))
+            .empty());
+}
+
 TEST_CASE("a tensor that is missing is named, with those that are there") {
   safetensors_file file(data / "table_names.safetensors");
   CHECK(!file.contains("W_in"));
@@ -312,6 +321,9 @@ TEST_CASE("entries that don't describe a tensor within the file are refused, by 
   check(R"({"dtype": "F64", "shape": [1], "data_offsets": [0, 4]})",
         "its shape [1] of type F64 doesn't fit the 4 bytes");
 
+  check(R"({"dtype": "BF16", "shape": [1], "data_offsets": [0, 4]})",
+        "its shape [1] of type BF16 doesn't fit the 4 bytes");
+  check(R"({"dtype": "F6_E2M3", "shape": [5], "data_offsets": [0, 4]})", "its shape [5] of type F6_E2M3 doesn't fit");
   check_offsets("[0]", "data_offsets = [0] is not allowed: it must be [begin, end]");
   check_offsets("[0, 4, 4]", "data_offsets = [0,4,4] is not allowed");
   check_offsets("[4, 0]", "data_offsets = [4,0] is not allowed");

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -53,8 +54,17 @@ inline std::string quoted(const std::string& text) {
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// Bytes of one number of that type; 0 for types that aren't read.
-inline std::uint64_t bytes_per_number(std::string_view type) { return type == "F32" ? 4 : type == "F64" ? 8 : 0; }
+/// Bits of one value of that type, for the types that the reference implementation knows; 0 for others.
+inline int bits_per_value(std::string_view type) {
+  using known = std::pair<std::string_view, int>;
+  constexpr known all[]{{"F32", 32},    {"F64", 64},    {"BF16", 16},       {"F16", 16},        {"BOOL", 8},
+                        {"U8", 8},      {"U16", 16},    {"U32", 32},        {"U64", 64},        {"I8", 8},
+                        {"I16", 16},    {"I32", 32},    {"I64", 64},        {"C64", 64},        {"F8_E5M2", 8},
+                        {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"F6_E2M3", 6},
+                        {"F6_E3M2", 6}, {"F4", 4}};
+  const auto* const found = std::ranges::find(all, type, &known::first);
+  return found == std::end(all) ? 0 : found->second;
+}
 
 /// The file that a header belongs to: what its errors name, and how much data it has.
 struct header_source {
@@ -144,10 +154,10 @@ inline tensor_entry parse_entry(const header_source& source, const std::string& 
     source.fail(name, "its data end at byte " + std::to_string(result.end) + " of the data, but the file has only " +
                           std::to_string(source.data_bytes) + " (is it truncated?)");
 
-  const std::uint64_t each = bytes_per_number(result.type);
-  double bytes = static_cast<double>(each);  // which no list of extents overflows
+  const int bits = bits_per_value(result.type);
+  double bytes = bits / 8.0;  // which no list of extents overflows
   for (const index extent : result.shape) bytes *= static_cast<double>(extent);
-  if (each != 0 && bytes != static_cast<double>(result.end - result.begin))
+  if (bits != 0 && bytes != static_cast<double>(result.end - result.begin))
     source.fail(name, "its shape " + member("shape").dump() + " of type " + result.type + " doesn't fit the " +
                           std::to_string(result.end - result.begin) + " bytes of its data_offsets");
   return result;
@@ -172,10 +182,10 @@ inline void require_covering(const header_source& source, std::vector<tensor_ent
 
 }  // namespace detail
 
-/// Reads a header and checks it against the size of the data. It is at least as strict as the reference implementation
-/// (Python package safetensors 0.8), which refuses data that overlap or have gaps, too, but takes the last of members
-/// that are called alike, with two exceptions: types that aren't read are taken by any name, and their shapes aren't
-/// compared with their offsets. Members of an entry beyond the three are ignored, as there.
+/// Reads a header and checks it against the size of the data. What the reference implementation (Python package
+/// safetensors 0.8) refuses is refused, data that overlap or leave gaps too, with one exception: types that it doesn't
+/// know are taken, as no other tensor depends on them. Beyond it, members that are called alike are refused, as the
+/// format demands, and metadata that are null. Members of an entry beyond the three are ignored, as there.
 /// \param text        the header, which may be followed by white space
 /// \param data_bytes  bytes of the file behind the header
 /// \param file        what errors call the file
