@@ -19,7 +19,7 @@ using namespace lindyn::circuit;
 
 /// The idealised loss as its docstring writes it.
 double written_loss(const competition_head_options& options, const competition_coordinates& point) {
-  const auto [alpha, beta, gamma, delta] = point;
+  const double alpha = point[0], beta = point[1], gamma = point[2], delta = point[3];
   const double n = options.head.visible, m = options.head.distractors, copies = options.head.burstiness;
   const double a = std::exp(alpha) / (std::exp(alpha) + n - 1);
   const double b = copies * std::exp(beta * a) / (copies * std::exp(beta * a) + m);

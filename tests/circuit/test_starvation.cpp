@@ -80,16 +80,17 @@ TEST_CASE("the closed ratios hold for the exact and the idealised model at any d
   for (const query_mixture& queries : mixtures)
     for (const int burstiness : {1, 2})
       for (const int vocabulary : {12, 64})
-        for (const auto& [alpha, beta] : {std::array{0.0, 0.5}, std::array{2.0, 3.0}, std::array{-1.0, -0.7}})
+        for (const auto& place : {std::array{0.0, 0.5}, std::array{2.0, 3.0}, std::array{-1.0, -0.7}})
           for (const double delta : {-1.0, 0.0, 2.0, 7.0}) {
             relational_competition exact(
                 {.pairs = 4, .vocabulary = vocabulary, .burstiness = burstiness, .queries = queries});
             const competition_head ideal(competition_head_options::of_pairs(4, vocabulary, queries, burstiness));
             const double head = attention_starvation(queries, vocabulary, delta);
             const auto check = [&](auto&& model) {
-              const auto ratios = starvation_ratios(model, alpha, beta, delta);
+              const auto ratios = starvation_ratios(model, place[0], place[1], delta);
               // B, from the readout's gradient at the origin: dL/dgamma = 1 / V - B.
-              const double attention = 1.0 / vocabulary - model.evaluate(std::array{alpha, beta, 0.0, 0.0}).gradient[2];
+              const double attention =
+                  1.0 / vocabulary - model.evaluate(std::array{place[0], place[1], 0.0, 0.0}).gradient[2];
               const double readout = readout_starvation(queries, vocabulary, delta, attention);
               // The readout's own gradient is a difference of B and 1 / V, which loses digits where they are close.
               const double lost = 1 / std::abs(attention * vocabulary - 1);
