@@ -18,6 +18,7 @@
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parameter_table.hpp>
+#include <lindyn/core/views.hpp>
 
 namespace lindyn::io {
 
