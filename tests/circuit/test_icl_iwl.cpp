@@ -163,6 +163,24 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("the flow descends in the metric that is named, the Gram metric being the basis's own") {
+  const relational_competition sizes({.pairs = 2, .vocabulary = 12});
+  const metric gram = metric::gram(12, sizes.basis().positions().size());
+  relational_competition exact({.pairs = 2, .vocabulary = 12, .queries = {0.3, 0.2}, .metric = gram});
+  const competition_coordinates start{0.5, 1, 2, 1};
+  constexpr double step = 1e-3;
+  const auto flow = competition_flow(exact, {.start = start, .until = step, .tolerance = 1e-10});
+  const auto gradient = exact.evaluate(start).gradient;
+  for (std::size_t i = 0; i < 4; ++i) {
+    std::vector<double> unit(static_cast<std::size_t>(exact.basis().dimension()));
+    unit[static_cast<std::size_t>(exact.places()[i])] = 1;
+    exact.basis().apply_gram(unit, unit);
+    const double length = unit[static_cast<std::size_t>(exact.places()[i])];
+    CHECK(length == doctest::Approx(i == 0 ? gram.position : gram.token).epsilon(1e-14));
+    CHECK((flow.state[i] - start[i]) / step == doctest::Approx(-gradient[i] / length).epsilon(1e-3));
+  }
+}
+
 TEST_CASE("a prediction says what happened before it began, and what never does") {
   const competition_head ideal(competition_head_options::of_pairs(4, 16, {0.2, 0.1}));
   const auto nothing = predict(ideal, {.until = 0.1});
