@@ -41,6 +41,7 @@
 #include <lindyn/circuit/competition_circuit.hpp>
 #include <lindyn/circuit/competition_head.hpp>
 #include <lindyn/circuit/competition_rates.hpp>
+#include <lindyn/circuit/conflict.hpp>
 #include <lindyn/circuit/data_loss.hpp>
 #include <lindyn/circuit/detect.hpp>
 #include <lindyn/circuit/detection.hpp>

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Where two phase diagrams are compared, and where the boundary runs.
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <lindyn/circuit/boundary.hpp>
+#include <lindyn/io/csv.hpp>
+#include <lindyn/sweep/grid.hpp>
+
+namespace examples::circuit_competition {
+
+/// Who wins in a cell: 1 the context, -1 the weights.
+[[nodiscard]] inline std::vector<double> winners(std::vector<double> preferences) {
+  for (double& each : preferences) each = each > 0 ? 1 : -1;
+  return preferences;
+}
+
+/// A diagram of two axes as a matrix, the first axis being the rows.
+[[nodiscard]] inline lindyn::matrix_view<const double> rows_of(const lindyn::sweep::grid& grid,
+                                                               const std::vector<double>& values) {
+  return {values.data(), grid.axes()[0].count(), grid.axes()[1].count()};
+}
+
+/// How far two diagrams agree.
+struct agreement {
+  std::vector<lindyn::index> distance;      ///< of each cell from the boundary of the first: 1 is at it
+  std::vector<bool> same;                   ///< whether both have the same winner
+  lindyn::index compared = 0, agreed = 0;   ///< cells further than one cell from the boundary
+  lindyn::index near = 0, near_agreed = 0;  ///< the others
+  double largest_difference = 0;            ///< of the preferences, over the cells that are compared
+
+  [[nodiscard]] double share() const { return static_cast<double>(agreed) / static_cast<double>(compared); }
+};
+
+/// Compares preferences; the boundary is that of `reduced`.
+[[nodiscard]] inline agreement compare(const lindyn::sweep::grid& grid, const std::vector<double>& reduced,
+                                       const std::vector<double>& full) {
+  const auto predicted = winners(reduced), found = winners(full);
+  agreement result{lindyn::circuit::boundary_distance(rows_of(grid, predicted)), {}};
+  for (std::size_t cell = 0; cell < predicted.size(); ++cell) {
+    const bool same = predicted[cell] == found[cell];
+    result.same.push_back(same);
+    if (result.distance[cell] > 1) {
+      ++result.compared;
+      result.agreed += same;
+      result.largest_difference = std::max(result.largest_difference, std::abs(reduced[cell] - full[cell]));
+    } else {
+      ++result.near;
+      result.near_agreed += same;
+    }
+  }
+  return result;
+}
+
+/// Appends the edges between cells of different winners as lines: at what time, x, y, dx, dy, the second axis being x.
+inline void append_boundary(lindyn::io::csv_writer& csv, const lindyn::sweep::grid& grid, double time,
+                            const std::vector<double>& preferences) {
+  const auto won = winners(preferences);
+  const auto winner = rows_of(grid, won);
+  const auto edge = [&](std::size_t axis, lindyn::index place) {  // below the cell at `place`
+    const auto& values = grid.axes()[axis].values();
+    const double step = values[1] - values[0];
+    return values[0] + (static_cast<double>(place) - 0.5) * step;
+  };
+  for (lindyn::index row = 0; row < winner.rows; ++row)
+    for (lindyn::index column = 0; column < winner.columns; ++column) {
+      const double left = edge(1, column), right = edge(1, column + 1), below = edge(0, row), above = edge(0, row + 1);
+      if (column > 0 && winner(row, column - 1) != winner(row, column)) csv.row(time, left, below, 0.0, above - below);
+      if (row > 0 && winner(row - 1, column) != winner(row, column)) csv.row(time, left, below, right - left, 0.0);
+    }
+}
+
+}  // namespace examples::circuit_competition
