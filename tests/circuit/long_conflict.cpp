@@ -56,7 +56,7 @@ TEST_CASE("trained on minibatches, full networks believe whom the reduced dynami
 
     CHECK(predicted * at.winner > 1);
     CHECK(found.mean * at.winner > 1);
-    // Batches of 256 scatter the time of emergence, where D climbs by some 0.02 a step, by some ten steps.
-    CHECK(found.mean == doctest::Approx(predicted).epsilon(0.15));
+    // Batches of 256 scatter the time of emergence by some steps; D changes by up to 0.02 a step.
+    CHECK(found.mean == doctest::Approx(predicted).epsilon(0.03));
   }
 }

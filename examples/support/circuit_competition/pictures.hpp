@@ -16,7 +16,7 @@ namespace examples::circuit_competition {
 /// Draws folder/name.png and .svg from folder/name.csv and folder/name_boundary.csv: the reduced diagram with its
 /// boundaries at t / 2, t and 2 t and, if it was trained, the full one with the boundary that was predicted.
 /// \param y_label  of the first axis
-/// \param y_range  gnuplot's range of it
+/// \param y_range  gnuplot's range of it, and what else is to be set there
 /// \return false if gnuplot isn't there or fails
 [[nodiscard]] inline bool draw_diagrams(const std::filesystem::path& folder, const std::string& name,
                                         const std::string& title, const std::string& y_label,
@@ -27,7 +27,9 @@ namespace examples::circuit_competition {
     return ", " + examples::quoted(name + "_boundary.csv") + " skip 1 using (abs($1 - " + time +
            ") < 1e-9 ? $2 : NaN):3:4:5 with vectors nohead " + style + " title " + examples::quoted(text);
   };
-  std::string body = "set datafile separator ','\nset key noenhanced outside below horizontal\nset tics nomirror out\n";
+  std::string body =
+      "set datafile separator ','\nset key noenhanced outside below center horizontal Left reverse\nset tics nomirror "
+      "out\n";
   body += "set palette defined (-1 '#1F5FA8', -0.4 '#8DB8DE', 0 '#F7F7F7', 0.4 '#F2A582', 1 '#B2182B')\n";
   body += "set cbrange [-6:6]\nset cblabel '< weights    D / nats    context >'\n";
   body += "set xlabel 'f_r, share of rare pairs' noenhanced\nset ylabel " + examples::quoted(y_label) +
@@ -35,7 +37,7 @@ namespace examples::circuit_competition {
   body += "set multiplot layout 1," + std::string(trained ? "2" : "1") + " title " + examples::quoted(title) +
           " noenhanced\nset title 'reduced dynamics'\n";
   body += "plot " + data + ":5 with image notitle" +
-          boundary(0.5, "linewidth 1.5 dashtype 3 linecolor '#000000'", "at t / 2") +
+          boundary(0.5, "linewidth 1.5 dashtype 3 linecolor '#000000'", "boundary at t / 2") +
           boundary(1, "linewidth 2.5 linecolor '#000000'", "boundary at t") +
           boundary(2, "linewidth 1.5 dashtype 2 linecolor '#000000'", "at 2 t") + "\n";
   if (trained) {
