@@ -56,6 +56,7 @@
 #include <lindyn/circuit/relational_competition.hpp>
 #include <lindyn/circuit/standings.hpp>
 #include <lindyn/circuit/starvation.hpp>
+#include <lindyn/circuit/trained_race.hpp>
 #include <lindyn/compare/confinement.hpp>
 #include <lindyn/compare/confinement_gradient.hpp>
 #include <lindyn/compare/confinement_invariance.hpp>

@@ -154,6 +154,19 @@ TEST_CASE("the observer hears of the state before each step and of the last one"
   for (std::size_t step = 0; step < 4; ++step) CHECK(exact[step + 1] < exact[step]);
 }
 
+TEST_CASE("an observer that returns false ends the training there") {
+  const auto sizes = slot_law.sizes();
+  const model::attention_only<layers<2>, heads<1>> net({.vocabulary = sizes.vocabulary, .positions = sizes.positions});
+  auto weights = normal_numbers(net.parameters().size(), 5, 0.3);
+  index told = 0;
+  train::descend(net, slot_law, std::span(weights), {.steps = 20, .batch = 8}, [&](const auto& point) {
+    ++told;
+    return point.step < 7;
+  });
+  CHECK(told == 8);
+  CHECK(weights == trained({.steps = 7, .batch = 8}));
+}
+
 TEST_CASE("progress is told up to the last step") {
   double done = 0;
   descent_options options{.steps = 3, .batch = 4};

@@ -89,8 +89,9 @@ struct core_selections {
 /// | beta | `L_j[x,i]I` the second attends where the query's token was brought to | `L_j[i,x]M` .. beside the place whose position was brought to the query |
 /// | gamma | `out:j I` what the second head copied is the answer | the same |
 ///
-/// The pointer needs a shift M that leads from an item to its label: one of blocks of two on slots, where M exchanges the
-/// two places of a slot. There beta is positive as in the induction head.
+/// The pointer needs a shift M that leads from an item to its label: that of blocks of two on slots, where M exchanges
+/// the two places of a slot. The induction head alone is left with a loss of ln(2) / N, however large its coordinates
+/// are: the item in the first place sees itself only, and is found together with its label. Others put that right.
 /// Throws argument_error unless require_valid holds, and the selections exist.
 [[nodiscard]] constexpr std::array<index, 3> core_places(const manifold::layout& of, const head_pair& pair,
                                                          const core_selections& selections = {}) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -72,7 +73,8 @@ concept constraint = std::invocable<C&, std::span<Scalar>>;
 /// \param law        where the sequences come from
 /// \param weights    laid out by net.parameters()
 /// \param options    see descent_options
-/// \param observe    called with a descent_point before each step and behind the last
+/// \param observe    called with a descent_point before each step and behind the last; one that returns a bool ends the
+///                   training by returning false
 /// \param rule       the optimiser, which remembers: handed over again, it goes on
 /// \param constrain  what the weights are confined to
 /// \return seconds that the steps took, without the observer
@@ -124,7 +126,12 @@ double descend(const Net& net, const Law& law, std::span<typename Net::scalar> w
       }
     }
     if (!last) spent += clock::now() - begin;
-    observe(descent_point<scalar>{step, loss, weights});
+    const descent_point<scalar> here{step, loss, weights};
+    if constexpr (std::same_as<std::invoke_result_t<Observe&, const descent_point<scalar>&>, bool>) {
+      if (!observe(here)) break;
+    } else {
+      observe(here);
+    }
     if (last) break;
     const auto update = clock::now();
     if (centred) centre(net.parameters(), std::span(gradient));
