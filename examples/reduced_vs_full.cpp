@@ -26,6 +26,7 @@
 #include <lindyn/storage.hpp>
 
 #include "support/gnuplot.hpp"
+#include "support/law_command_line.hpp"
 #include "support/program.hpp"
 #include "support/progress_line.hpp"
 #include "support/provenance.hpp"
@@ -70,31 +71,9 @@ struct options {
 std::optional<int> parse(int argc, char** argv, options& o) {
   CLI::App app("Reduced against full training dynamics of an attention-only network on a block-list task.");
   app.set_version_flag("--version", examples::version_text());
-  app.add_option("--task", o.law.task, "what is asked")->check(CLI::IsMember(examples::tasks))->capture_default_str();
-  app.add_option("--pairs", o.law.pairs, "N, blocks before the query")->capture_default_str();
-  app.add_option("--vocab", o.law.vocabulary, "V, tokens")->capture_default_str();
-  app.add_option("--block", o.law.block, "recall: k, tokens of a block (0: 2)")->capture_default_str();
-  app.add_option("--hops", o.law.hops, "j_hop: j, blocks from the query to the answer")->capture_default_str();
-  app.add_option("--conditions", o.law.conditions, "conditional_retrieval: m, of which N is a multiple")
-      ->capture_default_str();
-  app.add_flag("--association", o.law.association,
-               "recall: tokens are matched in couples whose labels can be stored in weights");
-  app.add_flag("--directed", o.law.directed, "recall: the same, where every token is an item or a label");
-  app.add_option("--within-class", o.law.within_class,
-                 "with --association or --directed: probability of a label that isn't stored")
-      ->capture_default_str();
-  app.add_option("--rare", o.law.rare, "recall: probability that a pair is of rare tokens")->capture_default_str();
-  app.add_option("--rare-vocab", o.law.rare_vocabulary, "rare tokens among the V (0: there is no such class)")
-      ->capture_default_str();
-  app.add_option("--burstiness", o.law.burstiness, "recall: blocks that hold the queried pair")->capture_default_str();
-  app.add_option("--distractors", o.law.distractors, "recall: further blocks that are never asked for")
-      ->capture_default_str();
+  examples::add_law_options(app, o.law);
   app.add_option("--layers", o.layers, "L, layers")->capture_default_str();
   app.add_option("--heads", o.heads, "H, heads of every layer")->capture_default_str();
-  app.add_option("--positions", o.law.positions, "how positions are drawn: slots or ring")->capture_default_str();
-  app.add_option("--slots", o.law.slots, "slots of positions (0: blocks + 2)")->capture_default_str();
-  app.add_option("--ring", o.law.ring, "with --positions ring: positions on it (0: block x slots)")
-      ->capture_default_str();
   app.add_option("--steps", o.steps,
                  "steps of the full network (default: 20000, or 1000 with --batch 0; with --lr: until "
                  "twice the predicted time of emergence)");
@@ -117,33 +96,11 @@ std::optional<int> parse(int argc, char** argv, options& o) {
   app.add_flag("--force", o.force, "write into the folder even if it isn't empty");
   try {
     app.parse(argc, argv);
-    // An option that would have no effect is a mistake.
-    const auto belongs = [&](const std::string& option, bool used, const std::string& to) {
-      if (app.count(option) > 0 && !used) throw CLI::ValidationError(option, "has no effect but with " + to);
-    };
-    belongs("--hops", o.law.task == "j_hop", "--task j_hop");
-    belongs("--conditions", o.law.task == "conditional_retrieval", "--task conditional_retrieval");
-    belongs("--within-class", o.law.association || o.law.directed, "--association or --directed");
-    belongs("--ring", o.law.positions == "ring", "--positions ring");
+    examples::refuse_unused_law_options(app, o.law);
   } catch (const CLI::ParseError& end) {
     return app.exit(end);
   }
   return {};
-}
-
-/// The population as the reduced model sees it: all relational types, or a sample of them where they are too many.
-struct reduced_population {
-  population::sequence_table sequences;
-  std::optional<population::type_sample> sample;
-};
-
-reduced_population relational_population(const examples::chosen_law& law, std::uint64_t seed) {
-  try {
-    return {population::enumerate_types(law).types, {}};
-  } catch (const lindyn::too_many_error&) {
-    auto sample = population::sample_types(law, 2'000, seed);
-    return {sample.sequences, std::move(sample)};
-  }
 }
 
 /// The largest curvature of the loss along the flow's direction of steepest change: |J v| after a few power iterations,
@@ -374,24 +331,9 @@ lindyn::io::json summary_of(const options& o, const reduced::relational_model& r
   summary["relational_types"] = reduced_model.plan().types();
   summary["t_end"] = c.records.back().t;
   summary["precision"] = o.batch == 0 ? "double" : "float";
-  summary["task"] = o.law.task;
-  summary["pairs"] = o.law.pairs;
-  summary["vocab"] = o.law.vocabulary;
-  summary["block"] = o.law.block;
-  summary["hops"] = o.law.hops;
-  summary["conditions"] = o.law.conditions;
-  summary["association"] = o.law.association;
-  summary["directed"] = o.law.directed;
-  summary["within_class"] = o.law.within_class;
-  summary["rare"] = o.law.rare;
-  summary["rare_vocab"] = o.law.rare_vocabulary;
-  summary["burstiness"] = o.law.burstiness;
-  summary["distractors"] = o.law.distractors;
+  examples::append_law(summary, o.law);
   summary["layers"] = o.layers;
   summary["heads"] = o.heads;
-  summary["positions"] = o.law.positions;
-  summary["slots"] = o.law.slots;
-  summary["ring"] = o.law.ring;
   summary["steps"] = *o.steps;
   summary["lr"] = *o.rate;
   summary["batch"] = o.batch;
@@ -442,7 +384,7 @@ void run(const options& given) {
                                                  .tell = examples::progress_line()});
   std::cout << "gradient          " << certificate.statement << std::endl;
 
-  const auto seen = relational_population(law, static_cast<std::uint64_t>(o.seed));
+  const auto seen = examples::relational_population(law, static_cast<std::uint64_t>(o.seed));
   reduced::relational_model reduced_model(basis, seen.sequences, o.scored());
   const std::vector<double> start = start_weights(basis, o);
   const std::vector<double> coordinates = basis.project(start).coordinates;

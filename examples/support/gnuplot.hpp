@@ -4,17 +4,14 @@
 /// \file
 /// Pictures by gnuplot, if it is installed.
 
-#include <cerrno>
 #include <filesystem>
 #include <string>
 #include <string_view>
-
-#include <spawn.h>
-#include <sys/wait.h>
+#include <system_error>
 
 #include <lindyn/io/atomic_file.hpp>
 
-extern char** environ;
+#include "run_program.hpp"
 
 namespace examples {
 
@@ -26,24 +23,6 @@ namespace examples {
     result += letter;
   }
   return result + "'";
-}
-
-/// Runs a program found on PATH with one argument in a folder; false if there is none or it fails.
-[[nodiscard]] inline bool run_program(const std::string& program, const std::string& argument,
-                                      const std::filesystem::path& folder) {
-  std::string name = program, only = argument;
-  char* const arguments[] = {name.data(), only.data(), nullptr};
-  posix_spawn_file_actions_t actions;
-  if (posix_spawn_file_actions_init(&actions) != 0) return false;
-  pid_t child = 0;
-  const bool started = posix_spawn_file_actions_addchdir_np(&actions, folder.c_str()) == 0 &&
-                       posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments, environ) == 0;
-  posix_spawn_file_actions_destroy(&actions);
-  if (!started) return false;
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return false;
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 /// Draws folder/name.png and folder/name.svg with the commands of `body`, which name files of the folder alone; they are
@@ -69,7 +48,7 @@ namespace examples {
                 << into(".png") << "set terminal svg size " << size << " font 'DejaVu Sans,10' background 'white'\n"
                 << into(".svg");
   file.commit();
-  const bool drawn = run_program("gnuplot", script, folder);
+  const bool drawn = run_program("gnuplot", {script}, folder);
   if (!drawn)  // killed, perhaps, in the midst of one
     for (const char* suffix : {".png.part", ".svg.part"}) {
       std::error_code ignored;

@@ -4,13 +4,17 @@
 /// \file
 /// A block-list task chosen at run time: the law, as one type for all choices.
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include <lindyn/core/errors.hpp>
 #include <lindyn/population/law.hpp>
+#include <lindyn/population/type_sample.hpp>
 
 namespace examples {
 
@@ -124,6 +128,21 @@ inline const std::vector<std::string> tasks{"recall", "j_hop", "indirect_object"
     return {population::slot_positions(tokens.list(), options.slots)};
   }();
   return {tokens, positions};
+}
+
+/// The population as the reduced model sees it: all relational types, or a sample of them where they are too many.
+struct reduced_population {
+  lindyn::population::sequence_table sequences;
+  std::optional<lindyn::population::type_sample> sample;
+};
+
+[[nodiscard]] inline reduced_population relational_population(const chosen_law& law, std::uint64_t seed) {
+  try {
+    return {lindyn::population::enumerate_types(law).types, {}};
+  } catch (const lindyn::too_many_error&) {
+    auto sample = lindyn::population::sample_types(law, 2'000, seed);
+    return {sample.sequences, std::move(sample)};
+  }
 }
 
 }  // namespace examples
