@@ -25,9 +25,10 @@ struct crossing {
   double high = 1;          ///< the next place, at which another one wins
   race_result before = {};  ///< the race from `low`
   race_result after = {};   ///< the race from `high`
-  /// The places nearest to the crossing, below and above it, at which the winner isn't `race_result::shared` with
-  /// another pair: that winner does more than twice as much as anyone else. Absent if the line ends before that.
-  std::optional<double> clear_before = {}, clear_after = {};
+  /// The place nearest to the crossing, below it, at which the winner isn't `race_result::shared` with another pair: that
+  /// winner does more than twice as much as anyone else. Absent if the line ends before that.
+  std::optional<double> clear_before = {};
+  std::optional<double> clear_after = {};  ///< likewise above it
 
   /// The width of the zone of shared work in units of the line's length: how sharp the boundary is.
   [[nodiscard]] std::optional<double> width() const {
