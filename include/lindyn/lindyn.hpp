@@ -54,6 +54,7 @@
 #include <lindyn/circuit/induction_head.hpp>
 #include <lindyn/circuit/metric.hpp>
 #include <lindyn/circuit/relational_competition.hpp>
+#include <lindyn/circuit/rescaled_loss.hpp>
 #include <lindyn/circuit/standings.hpp>
 #include <lindyn/circuit/starvation.hpp>
 #include <lindyn/circuit/trained_race.hpp>

@@ -8,13 +8,15 @@
 #include <cmath>
 #include <iomanip>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <lindyn/circuit/detection.hpp>
-#include <lindyn/core/sizes.hpp>
+#include <lindyn/core/errors.hpp>
+#include <lindyn/core/views.hpp>
 #include <lindyn/manifold/layout.hpp>
 
 namespace lindyn::circuit {
@@ -23,6 +25,7 @@ namespace lindyn::circuit {
 struct graph_options {
   std::string title = {};  ///< above the picture; empty: budget, losses and shares
   int digits = 2;          ///< significant digits of strengths and losses
+  index most = 16;         ///< directions that are drawn, those first that are missed most
 };
 
 namespace detail {
@@ -37,8 +40,12 @@ namespace detail {
 /// Writes the graph of one detection.
 class graph_writer {
 public:
-  graph_writer(const detection& found, const graph_options& options) : found_(found), options_(options) {
-    for (const auto& unit : found.survivors) largest_ = std::max(largest_, unit.norm);
+  graph_writer(const detection& found, const graph_options& options)
+      : found_(found),
+        options_(options),
+        drawn_(std::span(found.survivors)
+                   .first(static_cast<std::size_t>(std::min(options.most, std::ssize(found.survivors))))) {
+    for (const auto& unit : drawn_) largest_ = std::max(largest_, unit.norm);
   }
 
   [[nodiscard]] std::string text() {
@@ -49,7 +56,7 @@ public:
             "  label=\""
          << (options_.title.empty() ? title() : escaped(options_.title)) << "\";\n";
     nodes();
-    for (const auto& unit : found_.survivors) edge(unit);
+    for (const auto& unit : drawn_) edge(unit);
     passages();
     out_ << "}\n";
     return out_.str();
@@ -76,7 +83,14 @@ private:
            with("its core", found_.core) + ", " + with("none", found_.none) + "\\nbudget " + number(found_.budget) +
            "; " + brief(100 * found_.energy_share, options_.digits + 1) +
            " % of the weights' squared norm is on the manifold, " +
-           brief(100 * found_.circuit_share, options_.digits + 1) + " % in the circuit\\n ";
+           brief(100 * found_.circuit_share, options_.digits + 1) + " % in the circuit" + left_out() + "\\n ";
+  }
+
+  [[nodiscard]] std::string left_out() const {
+    const std::size_t all = found_.survivors.size();
+    return drawn_.size() == all ? ""
+                                : "\\ndrawn: the " + std::to_string(drawn_.size()) + " directions of " +
+                                      std::to_string(all) + " that are missed most";
   }
 
   [[nodiscard]] std::string head_name(int layer, int head) const {
@@ -106,7 +120,7 @@ private:
 
   void nodes() {
     std::set<std::string> used{"input", "output"};
-    for (const auto& unit : found_.survivors) {
+    for (const auto& unit : drawn_) {
       used.insert(target(unit));
       for (const int copy : {unit.which.query_copy, unit.which.key_copy})
         for (const auto& [layer, head] : bringers(copy)) used.insert(node(layer, head));
@@ -154,7 +168,7 @@ private:
   /// What heads pass on to later heads on the way of a copy: thin and grey.
   void passages() {
     std::set<std::pair<std::string, std::string>> drawn;
-    for (const auto& unit : found_.survivors)
+    for (const auto& unit : drawn_)
       for (const int copy : {unit.which.query_copy, unit.which.key_copy}) {
         const auto heads = bringers(copy);
         for (std::size_t k = 1; k < heads.size(); ++k)
@@ -186,6 +200,7 @@ private:
 
   const detection& found_;
   const graph_options& options_;
+  std::span<const surviving_direction> drawn_;
   double largest_ = 0;
   std::ostringstream out_;
 };
@@ -199,8 +214,11 @@ private:
 /// the key's side comes from, the last head that copied it; a dashed edge comes from the query's side where a head
 /// brought that too. Labels say what the direction does, its strength, and the loss without it. Edges are the wider the
 /// larger the direction's norm; blue ones are core, orange ones aiding; a bar in place of the arrowhead means a negative
-/// strength. Dotted grey edges pass copies on from head to head.
+/// strength. Dotted grey edges pass copies on from head to head. Throws argument_error unless there is at least one
+/// digit, and `most` isn't negative.
 [[nodiscard]] inline std::string to_graphviz(const detection& found, const graph_options& options = {}) {
+  require(options.digits >= 1, "digits", options.digits, "at least 1");
+  require(options.most >= 0, "most", options.most, "not negative");
   return detail::graph_writer(found, options).text();
 }
 

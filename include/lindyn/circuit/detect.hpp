@@ -159,7 +159,7 @@ private:
 ///    simplest to read (fix_gauge), which doesn't change the loss. Invisible directions and those of strength zero are
 ///    done with.
 /// 2. The others are eliminated one after the other, the one that is missed least first, down to none (see eliminate for
-///    the order, ties, and groups). Strengths aren't fitted anew.
+///    the order, ties, and groups). Strengths aren't fitted anew; with rescaled_loss they have a common factor.
 /// 3. The circuit is the smallest set of this path whose loss is at most loss(c) + budget: relative to the loss of all
 ///    directions, not of the weights, and not of the best set seen. No single direction more can be removed within the
 ///    budget. Its *core* is the smallest set of the path within loss(c) + core_budget, by default
@@ -174,7 +174,7 @@ private:
 /// \param basis    the manifold
 /// \param split    the projected weights
 /// \param model    the exact relational loss (reduced::relational_model), that of a network on data (data_loss), or any
-///                 other loss on the manifold
+///                 other loss on the manifold, such as rescaled_loss, which finds smaller circuits in trained weights
 /// \param options  budgets, accuracy, threads
 /// Throws argument_error for a negative or NaN budget, or a core_budget below it; shape_error if projection or model are
 /// of another manifold; non_finite_error if a coordinate, or the loss of all or of none, isn't finite.
@@ -190,7 +190,8 @@ template <reduced::manifold_loss Model>
   Model copy = model;
   require_extent("model.dimension()", copy.dimension(), basis.dimension());
 
-  detail::point_loss<Model> loss(model);
+  // One type for all models: what follows is compiled once. Copies of it copy the model.
+  std::function<double(std::span<const double>)> loss = detail::point_loss<Model>(model);
   detail::detection_report report(basis, loss, options.threads);
   const std::span<const double> norms(report.norms());
   detection found;
@@ -253,6 +254,10 @@ template <reduced::manifold_loss Model>
       if (step > core_end) found.core_coordinates[where] = found.coordinates[where];
       found.survivors.push_back({report.describe(found, place), step > core_end ? role::core : role::aiding, 0, 0, {}});
     }
+  if constexpr (requires { copy.scale(found.pruned); }) {
+    found.scale = copy.scale(found.pruned);
+    found.core_scale = copy.scale(found.core_coordinates);
+  }
   found.circuit = perform(found.pruned);
   found.core = perform(found.core_coordinates);
   std::vector<double> products(size);

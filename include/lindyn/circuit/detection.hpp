@@ -93,11 +93,16 @@ struct detection {
   std::vector<double> coordinates;       ///< of the projected weights, in the gauge that is simplest to read
   std::vector<double> pruned;            ///< of the circuit
   std::vector<double> core_coordinates;  ///< of the core
+  double scale = 1;                      ///< by which the circuit's loss takes them: not 1 with rescaled_loss only
+  double core_scale = 1;                 ///< the same of the core
 };
 
-/// The circuit as weights of a network: zero but for the surviving directions. Laid out by basis.parameters().
+/// The circuit as weights of a network: zero but for the surviving directions, times `scale`. Laid out by
+/// basis.parameters().
 [[nodiscard]] inline std::vector<double> pruned_weights(const manifold::basis& basis, const detection& found) {
-  return basis.embed(found.pruned);
+  std::vector<double> weights = basis.embed(found.pruned);
+  for (double& weight : weights) weight *= found.scale;
+  return weights;
 }
 
 }  // namespace lindyn::circuit

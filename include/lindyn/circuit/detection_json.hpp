@@ -47,6 +47,8 @@ namespace detail {
                   {"core", detail::to_json(found.core)},
                   {"none", detail::to_json(found.none)}};
   if (found.loss_weights) result["loss_weights"] = *found.loss_weights;
+  result["scale"] = found.scale;
+  result["core_scale"] = found.core_scale;
   result["norm"] = found.norm;
   result["energy_share"] = found.energy_share;
   result["circuit_share"] = found.circuit_share;

@@ -118,7 +118,7 @@ template <class Loss>
 /// Cost: about 8 n evaluations of the loss for n directions beyond `one_by_one`, and one_by_one^2 / 2 for the rest.
 /// Throws argument_error for bad options or places, shape_error for another number of norms.
 template <class Loss>
-[[nodiscard]] std::vector<elimination_step> eliminate(const Loss& loss, std::span<const double> coordinates,
+[[nodiscard]] std::vector<elimination_step> eliminate(Loss loss, std::span<const double> coordinates,
                                                       std::span<const double> norms, std::span<const index> places,
                                                       const elimination_options& options = {}) {
   require(options.one_by_one >= 1, "one_by_one", options.one_by_one, "at least 1");

@@ -64,27 +64,14 @@ template <reduced::manifold_loss Model>
   return "only differences count: adding a multiple of " + sum + " changes nothing";
 }
 
-}  // namespace detail
-
-/// The directions along which the loss is constant, block by block of the weights.
-///
-/// The loss is a real-analytic function of the coordinates. If its derivative along v vanishes at a point drawn at
-/// random it therefore vanishes everywhere, with probability one: derivatives are taken at more random points (of fixed
-/// seeds) than a block has selections, and the null space of a block is that of its gradients there. A coordinate counts
-/// as invisible if its derivatives are below 1e-12 of the largest. Directions that take part in several blocks aren't
-/// looked for; the tests show that the laws of this library have none.
-///
-/// What is found depends on the population: a query that opens its block has no predecessor, so that the last layer's
-/// `L2[x,1]M` changes nothing; the shifts of a ring beyond the sequence change nothing, and the sum of all visible ones
-/// is a constant in each row of the first layer's scores, which the softmax doesn't see.
-template <reduced::manifold_loss Model>
-[[nodiscard]] std::vector<gauge_direction> find_gauge(Model& model, const manifold::basis& basis) {
+/// find_gauge, of gradients. (A template, so that only those compile it who use it.)
+template <class Matrix>
+[[nodiscard]] std::vector<gauge_direction> gauge_of(const Matrix& gradients, const manifold::basis& basis) {
   const manifold::layout& of = basis.layout();
-  const Eigen::MatrixXd gradients = detail::random_gradients(model, basis, of.selections() + 4);
   const double floor = 1e-12 * gradients.cwiseAbs().maxCoeff();
   std::vector<gauge_direction> result;
   const auto add = [&](std::vector<index> places, std::vector<double> coefficients) {
-    std::string sentence = detail::gauge_sentence(basis, places, coefficients);
+    std::string sentence = gauge_sentence(basis, places, coefficients);
     result.push_back({std::move(places), std::move(coefficients), std::move(sentence)});
   };
   const index attention = of.layer_begin(of.layers() + 1);
@@ -98,18 +85,18 @@ template <reduced::manifold_loss Model>
         visible.push_back(place);
     begin += size;
     if (visible.size() < 2) continue;
-    Eigen::MatrixXd block(gradients.cols(), std::ssize(visible));
+    Matrix block(gradients.cols(), std::ssize(visible));
     Eigen::VectorXd scale(std::ssize(visible));
     for (index k = 0; k < std::ssize(visible); ++k) {
       block.col(k) = gradients.row(visible[static_cast<std::size_t>(k)]).transpose();
       scale[k] = block.col(k).norm();
       block.col(k) /= scale[k];
     }
-    Eigen::FullPivLU<Eigen::MatrixXd> decomposition;
+    Eigen::FullPivLU<Matrix> decomposition;
     decomposition.setThreshold(1e-9);
     decomposition.compute(block);
     if (decomposition.dimensionOfKernel() == 0) continue;
-    const Eigen::MatrixXd kernel = scale.cwiseInverse().asDiagonal() * decomposition.kernel();
+    const Matrix kernel = scale.cwiseInverse().asDiagonal() * decomposition.kernel();
     for (index which = 0; which < kernel.cols(); ++which) {
       Eigen::VectorXd direction = kernel.col(which);
       index largest = 0;
@@ -126,6 +113,24 @@ template <reduced::manifold_loss Model>
     }
   }
   return result;
+}
+
+}  // namespace detail
+
+/// The directions along which the loss is constant, block by block of the weights.
+///
+/// The loss is a real-analytic function of the coordinates. If its derivative along v vanishes at a point drawn at
+/// random it therefore vanishes everywhere, with probability one: derivatives are taken at more random points (of fixed
+/// seeds) than a block has selections, and the null space of a block is that of its gradients there. A coordinate counts
+/// as invisible if its derivatives are below 1e-12 of the largest. Directions that take part in several blocks aren't
+/// looked for; the tests show that the laws of this library have none.
+///
+/// What is found depends on the population: a query that opens its block has no predecessor, so that the last layer's
+/// `L2[x,1]M` changes nothing; the shifts of a ring beyond the sequence change nothing, and the sum of all visible ones
+/// is a constant in each row of the first layer's scores, which the softmax doesn't see.
+template <reduced::manifold_loss Model>
+[[nodiscard]] std::vector<gauge_direction> find_gauge(Model& model, const manifold::basis& basis) {
+  return detail::gauge_of(detail::random_gradients(model, basis, basis.layout().selections() + 4), basis);
 }
 
 /// The coordinates of the same loss that are simplest to read: invisible ones are set to zero, and along each dependent
@@ -165,10 +170,11 @@ inline void fix_gauge(std::span<const gauge_direction> gauge, std::span<const do
       });
       const double shift = median->at;
       if (shift == 0) continue;
+      const double rounding = 1e-10 * std::max(std::abs(corners.front().at), std::abs(corners.back().at));
       for (std::size_t k = 0; k < direction.places.size(); ++k) {
         double& c = at(coordinates, direction.places[k]);
         const double v = direction.coefficients[k];
-        c = -c / v == shift ? 0.0 : c + shift * v;
+        c = std::abs(-c / v - shift) <= rounding ? 0.0 : c + shift * v;
       }
       changed = true;
     }
