@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <string>
 #include <vector>
 
 #include <lindyn/circuit/boundary.hpp>

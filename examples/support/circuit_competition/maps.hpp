@@ -5,9 +5,8 @@
 /// The phase diagrams: who wins in every cell, by the reduced dynamics and by training the full network.
 
 #include <array>
-#include <cmath>
+#include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>

@@ -5,7 +5,6 @@
 /// What every cell of the phase diagrams has in common, and the law of each.
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,8 +12,6 @@
 #include <lindyn/io/json.hpp>
 #include <lindyn/manifold/basis.hpp>
 #include <lindyn/population/law.hpp>
-#include <lindyn/reduced/flow.hpp>
-#include <lindyn/train/descent.hpp>
 
 namespace examples::circuit_competition {
 
@@ -60,7 +57,7 @@ struct setting {
   [[nodiscard]] lindyn::manifold::basis basis() const { return {2, 1, conflicts(1).structure()}; }
 };
 
-/// How the weights may start, with what it means.
+/// How the weights may start: see start_weights.
 inline const std::vector<std::string> starts{"equal", "coordinates", "weights"};
 
 /// The full weights at the start, the same for every cell: those with equal coordinates, with normal coordinates, or
