@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
+
+#include <Eigen/LU>
 
 #include <lindyn/circuit/gauge.hpp>
 #include <lindyn/core/random.hpp>
@@ -17,8 +20,8 @@ using lindyn::index;
 using recall = task::associative_recall<block<2>>;
 using directed = task::associative_recall<block<2>, directed_association>;
 
-/// Checks that the loss doesn't change along any direction, at a point of its own, and returns the labels of the
-/// invisible coordinates.
+/// Checks that the loss doesn't change along any direction, at a point of its own, and that there are no others; returns
+/// the labels of the invisible coordinates.
 std::string checked(reduced::relational_model& model, const std::vector<gauge_direction>& gauge) {
   std::string invisible;
   counter_generator generator(11);
@@ -32,6 +35,13 @@ std::string checked(reduced::relational_model& model, const std::vector<gauge_di
     CHECK(model.loss(moved) == doctest::Approx(loss).epsilon(1e-11));
     if (direction.invisible()) invisible += model.basis().label(direction.places.front()) + " ";
   }
+  // None takes part in several blocks: all gradients together have the rank that these directions leave.
+  Eigen::MatrixXd gradients =
+      circuit::detail::random_gradients(model, model.basis(), model.dimension() + 10).transpose();
+  for (auto column : gradients.colwise()) column /= std::max(column.norm(), 1e-6);  // rounding stays below 1e-9
+  Eigen::FullPivLU<Eigen::MatrixXd> decomposition;
+  decomposition.setThreshold(1e-9);
+  CHECK(decomposition.compute(gradients).rank() == model.dimension() - std::ssize(gauge));
   return invisible;
 }
 
