@@ -8,7 +8,7 @@
 ///
 /// Who has won is asked at a horizon, t = steps x learning rate, and where both disagree: in sequences of common tokens
 /// whose labels are never the stored ones, with b as in training. The context wins where the logit of the label that it
-/// shows exceeds that of the query's partner in the mean, D > 0 (lindyn/circuit/conflict.hpp); for a full network on
+/// shows exceeds that of the query's partner in the mean, D > 0 (lindyn/circuit/competition/conflict.hpp); for a full network on
 /// sequences drawn for that, without any projection.
 ///
 /// The horizon decides. Weights are fast: they store what is common at once, and take from the induction head the

@@ -59,7 +59,7 @@ std::optional<int> parse(int argc, char** argv, options& o) {
   app.add_option("--set", o.set, "LABEL=VALUE: another value of one of these; may be given several times");
   app.add_option("--starts", o.starts, "random starts that are raced")->capture_default_str();
   app.add_option("--loss", o.loss, "loss at which a race ends")->capture_default_str();
-  app.add_option("--measure", o.measure, "by what a pair wins, see lindyn/circuit/standings.hpp")
+  app.add_option("--measure", o.measure, "by what a pair wins, see lindyn/circuit/race/standings.hpp")
       ->check(CLI::IsMember(parts::measures))
       ->capture_default_str();
   app.add_option("--confirm", o.confirm,

@@ -21,9 +21,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include <lindyn/circuit/exact_induction_head.hpp>
-#include <lindyn/circuit/induction_flow.hpp>
-#include <lindyn/circuit/induction_head.hpp>
+#include <lindyn/circuit/induction/exact_induction_head.hpp>
+#include <lindyn/circuit/induction/induction_flow.hpp>
+#include <lindyn/circuit/induction/induction_head.hpp>
 #include <lindyn/core/progress.hpp>
 #include <lindyn/io/csv.hpp>
 #include <lindyn/io/json.hpp>

@@ -4,12 +4,12 @@
 /// \file
 /// What uses Boost: the headers that the target lindyn::flows adds. CMakeLists.txt reads this list.
 
-#include <lindyn/circuit/crossing.hpp>
-#include <lindyn/circuit/icl_iwl.hpp>
-#include <lindyn/circuit/induction_flow.hpp>
-#include <lindyn/circuit/induction_integral.hpp>
-#include <lindyn/circuit/race.hpp>
-#include <lindyn/circuit/winner_map.hpp>
+#include <lindyn/circuit/competition/icl_iwl.hpp>
+#include <lindyn/circuit/induction/induction_flow.hpp>
+#include <lindyn/circuit/induction/induction_integral.hpp>
+#include <lindyn/circuit/race/crossing.hpp>
+#include <lindyn/circuit/race/race.hpp>
+#include <lindyn/circuit/race/winner_map.hpp>
 #include <lindyn/compare/along.hpp>
 #include <lindyn/integrate/flow.hpp>
 #include <lindyn/reduced/flow.hpp>

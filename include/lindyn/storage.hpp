@@ -4,7 +4,7 @@
 /// \file
 /// What uses nlohmann-json: the headers that the target lindyn::storage adds. CMakeLists.txt reads this list.
 
-#include <lindyn/circuit/detection_json.hpp>
+#include <lindyn/circuit/detection/detection_json.hpp>
 #include <lindyn/io/array.hpp>
 #include <lindyn/io/json.hpp>
 #include <lindyn/io/parameters.hpp>

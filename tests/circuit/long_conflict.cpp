@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include <lindyn/circuit/conflict.hpp>
+#include <lindyn/circuit/competition/conflict.hpp>
 #include <lindyn/model/attention_only.hpp>
 #include <lindyn/population/law.hpp>
 #include <lindyn/population/sampling.hpp>

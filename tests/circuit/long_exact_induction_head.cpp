@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include <lindyn/circuit/exact_induction_head.hpp>
-#include <lindyn/circuit/induction_flow.hpp>
+#include <lindyn/circuit/induction/exact_induction_head.hpp>
+#include <lindyn/circuit/induction/induction_flow.hpp>
 
 namespace {
 using namespace lindyn;

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <vector>
 
-#include <lindyn/circuit/race.hpp>
-#include <lindyn/circuit/trained_race.hpp>
+#include <lindyn/circuit/race/race.hpp>
+#include <lindyn/circuit/race/trained_race.hpp>
 
 #include "race_setting.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <lindyn/circuit/detect.hpp>
+#include <lindyn/circuit/detection/detect.hpp>
 #include <lindyn/core/random.hpp>
 #include <lindyn/manifold/basis.hpp>
 #include <lindyn/population/law.hpp>

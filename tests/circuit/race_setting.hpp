@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include <lindyn/circuit/head_pair.hpp>
-#include <lindyn/circuit/standings.hpp>
+#include <lindyn/circuit/race/head_pair.hpp>
+#include <lindyn/circuit/race/standings.hpp>
 #include <lindyn/manifold/imir.hpp>
 #include <lindyn/model/attention_only.hpp>
 #include <lindyn/population/law.hpp>

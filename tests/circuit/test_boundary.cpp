@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include <lindyn/circuit/boundary.hpp>
+#include <lindyn/circuit/race/boundary.hpp>
 #include <lindyn/core/random.hpp>
 
 namespace {

@@ -11,8 +11,8 @@
 
 #include <Eigen/Core>
 
-#include <lindyn/circuit/burstiness.hpp>
-#include <lindyn/circuit/induction_head.hpp>
+#include <lindyn/circuit/competition/burstiness.hpp>
+#include <lindyn/circuit/induction/induction_head.hpp>
 #include <lindyn/manifold/imir.hpp>
 #include <lindyn/model/attention_only.hpp>
 #include <lindyn/population/law.hpp>

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include <lindyn/circuit/conflict.hpp>
+#include <lindyn/circuit/competition/conflict.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/random.hpp>
 #include <lindyn/model/attention_only.hpp>

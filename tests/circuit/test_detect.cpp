@@ -6,9 +6,9 @@
 #include <limits>
 #include <vector>
 
-#include <lindyn/circuit/data_loss.hpp>
-#include <lindyn/circuit/detect.hpp>
-#include <lindyn/circuit/rescaled_loss.hpp>
+#include <lindyn/circuit/detection/data_loss.hpp>
+#include <lindyn/circuit/detection/detect.hpp>
+#include <lindyn/circuit/detection/rescaled_loss.hpp>
 #include <lindyn/model/attention_only.hpp>
 #include <lindyn/reduced/plain_model.hpp>
 

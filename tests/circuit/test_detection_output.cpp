@@ -5,8 +5,8 @@
 #include <limits>
 #include <string>
 
-#include <lindyn/circuit/circuit_graph.hpp>
-#include <lindyn/circuit/detection_json.hpp>
+#include <lindyn/circuit/detection/circuit_graph.hpp>
+#include <lindyn/circuit/detection/detection_json.hpp>
 
 namespace {
 using namespace lindyn;

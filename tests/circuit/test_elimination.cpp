@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include <lindyn/circuit/elimination.hpp>
+#include <lindyn/circuit/detection/elimination.hpp>
 
 namespace {
 using namespace lindyn::circuit;

@@ -9,8 +9,8 @@
 
 #include <Eigen/Core>
 
-#include <lindyn/circuit/exact_induction_head.hpp>
-#include <lindyn/circuit/induction_flow.hpp>
+#include <lindyn/circuit/induction/exact_induction_head.hpp>
+#include <lindyn/circuit/induction/induction_flow.hpp>
 #include <lindyn/manifold/imir.hpp>
 #include <lindyn/model/attention_only.hpp>
 #include <lindyn/population/law.hpp>

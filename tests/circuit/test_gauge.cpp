@@ -8,7 +8,7 @@
 
 #include <Eigen/LU>
 
-#include <lindyn/circuit/gauge.hpp>
+#include <lindyn/circuit/detection/gauge.hpp>
 #include <lindyn/core/random.hpp>
 #include <lindyn/population/law.hpp>
 #include <lindyn/reduced/relational_model.hpp>

@@ -7,7 +7,7 @@
 
 #include <boost/math/differentiation/finite_difference.hpp>
 
-#include <lindyn/circuit/growth_rates.hpp>
+#include <lindyn/circuit/race/growth_rates.hpp>
 
 #include "race_setting.hpp"
 

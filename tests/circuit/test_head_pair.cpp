@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <lindyn/circuit/head_pair.hpp>
-#include <lindyn/circuit/trained_race.hpp>
+#include <lindyn/circuit/race/head_pair.hpp>
+#include <lindyn/circuit/race/trained_race.hpp>
 #include <lindyn/manifold/basis.hpp>
 #include <lindyn/manifold/imir.hpp>
 #include <lindyn/model/attention_only.hpp>

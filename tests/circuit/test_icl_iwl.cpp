@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include <lindyn/circuit/competition_head.hpp>
-#include <lindyn/circuit/competition_rates.hpp>
-#include <lindyn/circuit/icl_iwl.hpp>
-#include <lindyn/circuit/relational_competition.hpp>
+#include <lindyn/circuit/competition/competition_head.hpp>
+#include <lindyn/circuit/competition/competition_rates.hpp>
+#include <lindyn/circuit/competition/icl_iwl.hpp>
+#include <lindyn/circuit/competition/relational_competition.hpp>
 
 namespace {
 using namespace lindyn;

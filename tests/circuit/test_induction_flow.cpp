@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numbers>
 
-#include <lindyn/circuit/induction_flow.hpp>
-#include <lindyn/circuit/induction_head.hpp>
-#include <lindyn/circuit/induction_integral.hpp>
+#include <lindyn/circuit/induction/induction_flow.hpp>
+#include <lindyn/circuit/induction/induction_head.hpp>
+#include <lindyn/circuit/induction/induction_integral.hpp>
 
 namespace {
 using namespace lindyn;

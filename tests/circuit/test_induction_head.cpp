@@ -7,7 +7,7 @@
 #include <numbers>
 #include <string>
 
-#include <lindyn/circuit/induction_head.hpp>
+#include <lindyn/circuit/induction/induction_head.hpp>
 
 namespace {
 using namespace lindyn;

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include <lindyn/circuit/crossing.hpp>
-#include <lindyn/circuit/exact_induction_head.hpp>
-#include <lindyn/circuit/race.hpp>
-#include <lindyn/circuit/winner_map.hpp>
+#include <lindyn/circuit/induction/exact_induction_head.hpp>
+#include <lindyn/circuit/race/crossing.hpp>
+#include <lindyn/circuit/race/race.hpp>
+#include <lindyn/circuit/race/winner_map.hpp>
 #include <lindyn/model/attention_only.hpp>
 
 #include "../io/testing.hpp"

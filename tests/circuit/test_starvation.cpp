@@ -10,9 +10,9 @@
 
 #include <boost/math/tools/toms748_solve.hpp>
 
-#include <lindyn/circuit/competition_head.hpp>
-#include <lindyn/circuit/relational_competition.hpp>
-#include <lindyn/circuit/starvation.hpp>
+#include <lindyn/circuit/competition/competition_head.hpp>
+#include <lindyn/circuit/competition/relational_competition.hpp>
+#include <lindyn/circuit/competition/starvation.hpp>
 #include <lindyn/population/law.hpp>
 #include <lindyn/reduced/plain_model.hpp>
 

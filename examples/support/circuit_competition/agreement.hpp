@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include <lindyn/circuit/boundary.hpp>
+#include <lindyn/circuit/race/boundary.hpp>
 #include <lindyn/io/csv.hpp>
 #include <lindyn/sweep/grid.hpp>
 

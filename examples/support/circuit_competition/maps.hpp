@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <lindyn/circuit/conflict.hpp>
+#include <lindyn/circuit/competition/conflict.hpp>
 #include <lindyn/model/attention_only.hpp>
 #include <lindyn/population/sampling.hpp>
 #include <lindyn/reduced/flow.hpp>

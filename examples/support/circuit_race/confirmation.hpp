@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <lindyn/circuit/trained_race.hpp>
+#include <lindyn/circuit/race/trained_race.hpp>
 #include <lindyn/core/random.hpp>
 #include <lindyn/core/sizes.hpp>
 #include <lindyn/io/csv.hpp>

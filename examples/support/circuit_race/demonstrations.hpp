@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <lindyn/circuit/crossing.hpp>
+#include <lindyn/circuit/race/crossing.hpp>
 #include <lindyn/io/json.hpp>
 #include <lindyn/sweep/table.hpp>
 

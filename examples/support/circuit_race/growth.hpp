@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <lindyn/circuit/growth_rates.hpp>
+#include <lindyn/circuit/race/growth_rates.hpp>
 #include <lindyn/io/csv.hpp>
 #include <lindyn/io/json.hpp>
 

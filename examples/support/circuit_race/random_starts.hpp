@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <lindyn/circuit/growth_rates.hpp>
+#include <lindyn/circuit/race/growth_rates.hpp>
 #include <lindyn/io/json.hpp>
 #include <lindyn/sweep/map.hpp>
 

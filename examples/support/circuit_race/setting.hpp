@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include <lindyn/circuit/head_pair.hpp>
-#include <lindyn/circuit/race.hpp>
-#include <lindyn/circuit/winner_map.hpp>
+#include <lindyn/circuit/race/head_pair.hpp>
+#include <lindyn/circuit/race/race.hpp>
+#include <lindyn/circuit/race/winner_map.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/progress.hpp>
 #include <lindyn/core/random.hpp>

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include <lindyn/circuit/boundary.hpp>
-#include <lindyn/circuit/crossing.hpp>
+#include <lindyn/circuit/race/boundary.hpp>
+#include <lindyn/circuit/race/crossing.hpp>
 #include <lindyn/io/csv.hpp>
 #include <lindyn/io/json.hpp>
 #include <lindyn/sweep/map.hpp>

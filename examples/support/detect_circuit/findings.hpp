@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
-#include <lindyn/circuit/circuit_graph.hpp>
-#include <lindyn/circuit/detection.hpp>
+#include <lindyn/circuit/detection/circuit_graph.hpp>
+#include <lindyn/circuit/detection/detection.hpp>
 #include <lindyn/io/csv.hpp>
 #include <lindyn/manifold/basis.hpp>
 

@@ -13,8 +13,8 @@
 
 #include <Eigen/Core>
 
-#include <lindyn/circuit/induction_circuit.hpp>
-#include <lindyn/circuit/metric.hpp>
+#include <lindyn/circuit/induction/induction_circuit.hpp>
+#include <lindyn/circuit/induction/metric.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/task/loss.hpp>

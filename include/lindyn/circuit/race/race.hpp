@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include <lindyn/circuit/head_pair.hpp>
-#include <lindyn/circuit/standings.hpp>
+#include <lindyn/circuit/race/head_pair.hpp>
+#include <lindyn/circuit/race/standings.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/reduced/flow.hpp>
 #include <lindyn/reduced/relational_model.hpp>

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <lindyn/circuit/induction_circuit.hpp>
+#include <lindyn/circuit/induction/induction_circuit.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/integrate/flow.hpp>
 

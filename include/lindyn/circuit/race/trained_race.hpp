@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include <lindyn/circuit/head_pair.hpp>
-#include <lindyn/circuit/standings.hpp>
+#include <lindyn/circuit/race/head_pair.hpp>
+#include <lindyn/circuit/race/standings.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parameter_table.hpp>
 #include <lindyn/core/views.hpp>

@@ -14,7 +14,7 @@
 #include <boost/math/special_functions/lambert_w.hpp>
 #include <boost/math/tools/toms748_solve.hpp>
 
-#include <lindyn/circuit/induction_head.hpp>
+#include <lindyn/circuit/induction/induction_head.hpp>
 #include <lindyn/core/errors.hpp>
 
 namespace lindyn::circuit {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include <lindyn/circuit/detection.hpp>
+#include <lindyn/circuit/detection/detection.hpp>
 #include <lindyn/io/json.hpp>
 
 namespace lindyn::circuit {

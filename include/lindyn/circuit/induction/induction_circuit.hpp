@@ -8,7 +8,7 @@
 #include <concepts>
 #include <span>
 
-#include <lindyn/circuit/metric.hpp>
+#include <lindyn/circuit/induction/metric.hpp>
 #include <lindyn/core/errors.hpp>
 
 namespace lindyn::circuit {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include <lindyn/circuit/competition_circuit.hpp>
-#include <lindyn/circuit/metric.hpp>
-#include <lindyn/circuit/starvation.hpp>
+#include <lindyn/circuit/competition/competition_circuit.hpp>
+#include <lindyn/circuit/competition/starvation.hpp>
+#include <lindyn/circuit/induction/metric.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/manifold/basis.hpp>

@@ -8,9 +8,9 @@
 #include <limits>
 #include <numbers>
 
-#include <lindyn/circuit/competition_head.hpp>
-#include <lindyn/circuit/metric.hpp>
-#include <lindyn/circuit/starvation.hpp>
+#include <lindyn/circuit/competition/competition_head.hpp>
+#include <lindyn/circuit/competition/starvation.hpp>
+#include <lindyn/circuit/induction/metric.hpp>
 #include <lindyn/core/errors.hpp>
 
 namespace lindyn::circuit {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include <lindyn/circuit/elimination.hpp>
-#include <lindyn/circuit/gauge.hpp>
+#include <lindyn/circuit/detection/elimination.hpp>
+#include <lindyn/circuit/detection/gauge.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/manifold/basis.hpp>
 #include <lindyn/manifold/layout.hpp>

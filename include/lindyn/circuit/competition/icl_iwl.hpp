@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include <lindyn/circuit/competition_circuit.hpp>
+#include <lindyn/circuit/competition/competition_circuit.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/integrate/flow.hpp>
 

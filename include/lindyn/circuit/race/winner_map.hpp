@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include <lindyn/circuit/head_pair.hpp>
-#include <lindyn/circuit/race.hpp>
+#include <lindyn/circuit/race/head_pair.hpp>
+#include <lindyn/circuit/race/race.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/progress.hpp>
 #include <lindyn/core/views.hpp>

@@ -9,10 +9,10 @@
 #include <span>
 #include <string>
 
-#include <lindyn/circuit/competition_circuit.hpp>
-#include <lindyn/circuit/induction_head.hpp>
-#include <lindyn/circuit/metric.hpp>
-#include <lindyn/circuit/starvation.hpp>
+#include <lindyn/circuit/competition/competition_circuit.hpp>
+#include <lindyn/circuit/competition/starvation.hpp>
+#include <lindyn/circuit/induction/induction_head.hpp>
+#include <lindyn/circuit/induction/metric.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
 

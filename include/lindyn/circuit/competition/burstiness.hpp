@@ -9,8 +9,8 @@
 #include <cmath>
 #include <string>
 
-#include <lindyn/circuit/exact_induction_head.hpp>
-#include <lindyn/circuit/induction_circuit.hpp>
+#include <lindyn/circuit/induction/exact_induction_head.hpp>
+#include <lindyn/circuit/induction/induction_circuit.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/task/loss.hpp>
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <lindyn/circuit/detection.hpp>
+#include <lindyn/circuit/detection/detection.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/manifold/layout.hpp>

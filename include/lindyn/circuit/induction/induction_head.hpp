@@ -8,8 +8,8 @@
 #include <numbers>
 #include <span>
 
-#include <lindyn/circuit/induction_circuit.hpp>
-#include <lindyn/circuit/metric.hpp>
+#include <lindyn/circuit/induction/induction_circuit.hpp>
+#include <lindyn/circuit/induction/metric.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include <lindyn/circuit/head_pair.hpp>
+#include <lindyn/circuit/race/head_pair.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/reduced/relational_model.hpp>

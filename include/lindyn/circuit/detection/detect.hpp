@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include <lindyn/circuit/detection.hpp>
-#include <lindyn/circuit/elimination.hpp>
-#include <lindyn/circuit/gauge.hpp>
+#include <lindyn/circuit/detection/detection.hpp>
+#include <lindyn/circuit/detection/elimination.hpp>
+#include <lindyn/circuit/detection/gauge.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parallel.hpp>
 #include <lindyn/core/progress.hpp>

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <lindyn/circuit/race.hpp>
+#include <lindyn/circuit/race/race.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/reduced/relational_model.hpp>
 
