@@ -70,6 +70,7 @@ struct options {
   naming_options names;
   double budget = 0.05;
   std::optional<double> core_budget;
+  bool rescale = false;
   std::string on = "population";
   index sequences = 1024;
   bool keep_rest = false;
@@ -122,6 +123,9 @@ void add_detection_options(CLI::App& app, options& o) {
       ->capture_default_str();
   app.add_option("--core-budget", o.core_budget,
                  "the same of the circuit's core (default: half of what all directions gain over none)");
+  app.add_flag("--rescale", o.rescale,
+               "the loss is that of the best of a few common factors of all strengths: strength that went with other "
+               "directions isn't held against those that are left");
   app.add_option("--on", o.on, "what measures the loss: the exact population, or data")
       ->check(CLI::IsMember({"population", "data"}))
       ->capture_default_str();
@@ -207,7 +211,22 @@ std::vector<double> load(const subject& of, const options& o) {
   return std::move(file.weights);
 }
 
-/// The detection, by the exact loss of the population or by that of data. Accuracies are the population's either way.
+/// Detection by any loss; with --rescale accuracies are those of the strengths times the factor of the least loss.
+template <class Model>
+circuit::detection detect_by(const subject& of, const options& o, std::span<const double> weights, const Model& model,
+                             circuit::detection_options settings) {
+  if (!o.rescale) return circuit::detect(of.basis, weights, model, settings);
+  const circuit::rescaled_loss rescaled(model);
+  settings.accuracy = [factors = rescaled, plain = settings.accuracy](std::span<const double> coordinates) mutable {
+    std::vector<double> scaled(coordinates.begin(), coordinates.end());
+    const double factor = factors.scale(coordinates);
+    for (double& strength : scaled) strength *= factor;
+    return plain(scaled);
+  };
+  return circuit::detect(of.basis, weights, rescaled, settings);
+}
+
+/// Detection by the exact loss of the population or by that of data. Accuracies are the population's either way.
 circuit::detection detect(const subject& of, const options& o, std::span<const double> weights, std::uint64_t seed) {
   const parts::network<double> net(of.basis.shape());
   circuit::data_loss exact(of.basis, net, of.population.sequences.view(), o.scored());
@@ -218,12 +237,12 @@ circuit::detection detect(const subject& of, const options& o, std::span<const d
       .threads = o.threads,
       .tell = examples::progress_line()};
   if (o.on == "population")
-    return circuit::detect(of.basis, weights, reduced::relational_model(of.basis, of.population.sequences, o.scored()),
-                           settings);
+    return detect_by(of, o, weights, reduced::relational_model(of.basis, of.population.sequences, o.scored()),
+                     settings);
   auto rest = o.keep_rest ? of.basis.project(weights).off_manifold : std::vector<double>();
   const auto data = parts::fresh_sequences(of.law, seed, o.sequences);
-  return circuit::detect(of.basis, weights, circuit::data_loss(of.basis, net, data.view(), o.scored(), std::move(rest)),
-                         settings);
+  return detect_by(of, o, weights, circuit::data_loss(of.basis, net, data.view(), o.scored(), std::move(rest)),
+                   settings);
 }
 
 /// Loss and accuracy of weights as they are, on fresh sequences.
@@ -272,6 +291,8 @@ io::json summary_of(const result& r) {
     summary["directions_for_accuracy"][lindyn::detail::to_text(level)] =
         or_null(parts::fewest_with_accuracy(r.found, level));
   summary["core_budget_used"] = r.found.core_budget;
+  summary["circuit_factor"] = r.found.scale;
+  summary["core_factor"] = r.found.core_scale;
   summary["energy_share"] = r.found.energy_share;
   summary["circuit_share"] = r.found.circuit_share;
   summary["detection_seconds"] = r.detection_seconds;
@@ -301,6 +322,7 @@ void append_configuration(io::json& summary, const options& o) {
   summary["transposed"] = o.names.transposed;
   summary["budget"] = o.budget;
   summary["core_budget"] = or_null(o.core_budget);
+  summary["rescale"] = o.rescale;
   summary["on"] = o.on;
   summary["sequences"] = o.sequences;
   summary["keep_rest"] = o.keep_rest;

@@ -54,6 +54,9 @@ inline void print(const circuit::detection& found) {
   row("none", found.none);
   std::printf("%.1f %% of the weights' squared norm is on the manifold, %.1f %% in the circuit.\n",
               100 * found.energy_share, 100 * found.circuit_share);
+  if (found.scale != 1 || found.core_scale != 1)
+    std::printf("Loss and accuracy are those of %g times the circuit's strengths, and %g times the core's.\n",
+                found.scale, found.core_scale);
   for (const double level : accuracy_levels)
     if (const auto fewest = fewest_with_accuracy(found, level))
       std::printf("Accuracy %g takes %lld of them, in the order of elimination.\n", level,
