@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <lindyn/circuit/race/cut_composition.hpp>
 #include <lindyn/circuit/race/head_pair.hpp>
-#include <lindyn/circuit/race/trained_race.hpp>
 #include <lindyn/manifold/basis.hpp>
 #include <lindyn/manifold/imir.hpp>
 #include <lindyn/model/attention_only.hpp>
@@ -61,8 +61,8 @@ TEST_CASE("a composition is all coordinates of the second head whose copy's labe
   for (const head_pair& pair : circuit::head_pairs(layout)) {
     CAPTURE(circuit::label(layout, pair).view());
     manifold::label_text first, second;
-    manifold::detail::append_head(first, layout, pair.first.layer, pair.first.number);
-    manifold::detail::append_head(second, layout, pair.second.layer, pair.second.number);
+    manifold::append_head(first, layout, pair.first.layer, pair.first.number);
+    manifold::append_head(second, layout, pair.second.layer, pair.second.number);
     std::vector<index> expected;
     for (index place = 0; place < layout.dimension(); ++place) {
       const std::string text(manifold::label(layout, layout.at(place)).view());
@@ -86,11 +86,11 @@ TEST_CASE("cutting a composition in the full weights is cutting its coordinates"
     for (const index place : circuit::composition_places(basis.layout(), pair))
       without[static_cast<std::size_t>(place)] = 0;
     auto weights = basis.embed(coordinates);
-    circuit::cut(basis.shape(), pair, std::span(weights));
+    circuit::cut_composition(basis.shape(), pair, std::span(weights));
     CHECK(weights == basis.embed(without));
   }
   std::vector<double> few(3);
-  CHECK_THROWS_AS(circuit::cut(basis.shape(), {}, std::span(few)), shape_error);
+  CHECK_THROWS_AS(circuit::cut_composition(basis.shape(), {}, std::span(few)), shape_error);
 }
 
 TEST_CASE("pairs and selections that don't exist are refused by name") {

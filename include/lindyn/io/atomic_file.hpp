@@ -17,14 +17,11 @@
 
 namespace lindyn::io {
 
-namespace detail {
-
-/// What the operating system says about the last failure; a generic reason if it says nothing.
-inline std::error_code last_error() {
+/// What the operating system says about the last failure, by errno, which is to be set to 0 before what may fail; a
+/// generic reason if it says nothing.
+[[nodiscard]] inline std::error_code last_system_error() {
   return errno != 0 ? std::error_code(errno, std::generic_category()) : std::make_error_code(std::errc::io_error);
 }
-
-}  // namespace detail
 
 /// Writes to a temporary file beside `target`, which commit() renames to it; without commit() the temporary is removed.
 /// The folder has to exist. Content is written as it is (binary mode).
@@ -36,7 +33,7 @@ public:
     temporary_ += ".partial-" + std::to_string(unique()) + "-" + std::to_string(unique());
     errno = 0;
     stream_.open(temporary_, std::ios::binary);
-    if (!stream_) fail("create", detail::last_error());
+    if (!stream_) fail("create", last_system_error());
   }
 
   atomic_file(const atomic_file&) = delete;
@@ -60,7 +57,7 @@ public:
   void commit() {
     errno = 0;
     stream_.close();
-    if (!stream_) fail("write", detail::last_error());
+    if (!stream_) fail("write", last_system_error());
     std::error_code reason;
     std::filesystem::rename(temporary_, target_, reason);
     if (reason) fail("replace", reason);

@@ -45,7 +45,7 @@ inline void write_json(const std::filesystem::path& path, const json& value) {
   if (std::filesystem::is_directory(path, ignored)) throw fail("it is a folder");
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw fail(detail::last_error().message());
+  if (!file) throw fail(last_system_error().message());
   try {
     return json::parse(file);
   } catch (const json::exception& problem) {

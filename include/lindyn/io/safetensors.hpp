@@ -64,7 +64,7 @@ public:
     if (reason) fail(reason.message());
     errno = 0;
     stream_.open(path_, std::ios::binary);
-    if (!stream_) fail(detail::last_error().message());
+    if (!stream_) fail(last_system_error().message());
 
     std::uint64_t length = 0;
     if (size < sizeof length)

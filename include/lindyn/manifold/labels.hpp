@@ -42,9 +42,7 @@ private:
   std::size_t size_ = 0;
 };
 
-namespace detail {
-
-/// "1" for layer 1 with one head, "1b" for its second head of several.
+/// Appends a head's name: "1" for layer 1 with one head, "1b" for its second head of several.
 constexpr void append_head(label_text& text, const layout& of, int layer, int head) {
   text += layer;
   if (of.heads() == 1) return;
@@ -52,6 +50,8 @@ constexpr void append_head(label_text& text, const layout& of, int layer, int he
   text += std::string_view(&letter, 1);
   if (head >= 26) text += head / 26;
 }
+
+namespace detail {
 
 /// Copies are named by the layers that copied, the last first: "x" is the input, "21" layer 2's copy of layer 1's copy.
 constexpr void append_copy(label_text& text, const layout& of, int copy) {
@@ -110,7 +110,7 @@ inline constexpr std::array<std::string_view, 2> one_class{"I", "C"};
     text += " ";
   } else {
     text += "L";
-    detail::append_head(text, of, which.layer, which.head);
+    append_head(text, of, which.layer, which.head);
     text += "[";
     detail::append_copy(text, of, which.query_copy);
     text += ",";
@@ -237,7 +237,7 @@ struct named_relation {
     return detail::describe_answer(of, which, detail::token_relation(name, tokens), negative);
   label_text text;
   text += "layer ";
-  detail::append_head(text, of, which.layer, which.head);
+  append_head(text, of, which.layer, which.head);
   const std::string head(text.view());
   return token ? detail::describe_match(of, which, head, detail::token_relation(name, tokens), negative)
                : detail::describe_place(of, which, head, name, negative);

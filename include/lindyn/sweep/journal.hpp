@@ -92,7 +92,7 @@ public:
     stream_.rdbuf()->pubsetbuf(nullptr, 0);  // a line is one write, of which nothing is held back
     errno = 0;
     stream_.open(path_, std::ios::binary | std::ios::app);
-    if (!stream_) fail("write", io::detail::last_error());
+    if (!stream_) fail("write", io::last_system_error());
   }
 
   /// What the file held when it was opened, in the order of its lines.
@@ -106,7 +106,7 @@ public:
     for (const double value : values) line += ',' + io::number_text(value);
     errno = 0;
     stream_ << line + '\n';
-    if (!stream_) fail("write", io::detail::last_error());
+    if (!stream_) fail("write", io::last_system_error());
   }
 
 private:
@@ -128,10 +128,10 @@ private:
     if (!std::filesystem::exists(path_, ignored)) return {};
     errno = 0;
     const std::ifstream file(path_, std::ios::binary);
-    if (!file) fail("read", io::detail::last_error());
+    if (!file) fail("read", io::last_system_error());
     std::ostringstream content;
     content << file.rdbuf();
-    if (content.bad()) fail("read", io::detail::last_error());
+    if (content.bad()) fail("read", io::last_system_error());
     return content.str();
   }
 

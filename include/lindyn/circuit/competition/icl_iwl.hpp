@@ -30,7 +30,7 @@ struct competition_options {
 
 /// What a network has learned, to give the answer a probability of 1/2 or more by that alone.
 enum class learned {
-  nothing,     ///< neither of both
+  nothing,     ///< neither
   in_weights,  ///< IWL: the partner of an item that the context doesn't hold, p_delta >= 1/2
   in_context,  ///< ICL: the label of an item without partner, a cross-entropy of rare queries of ln 2 or less
   both         ///< each
@@ -117,7 +117,7 @@ template <competition_circuit Circuit>
                                  });
     std::ranges::copy(flow.state, leg.start.begin());
     result.evaluations += flow.evaluations;
-    passed += flow.t;
+    passed = std::min(passed + flow.t, options.until);  // rounding must not take it beyond
     if (flow.status == integrate::flow_status::reached_end) break;
     const double icl_rest = icl_left(circuit.evaluate(leg.start)), iwl_rest = known - leg.start[3];
     // The event is located to rounding: it is that of which less is left.

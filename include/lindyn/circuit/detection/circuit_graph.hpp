@@ -95,7 +95,7 @@ private:
 
   [[nodiscard]] std::string head_name(int layer, int head) const {
     manifold::label_text text;
-    manifold::detail::append_head(text, found_.layout, layer, head);
+    manifold::append_head(text, found_.layout, layer, head);
     return std::string(text.view());
   }
   [[nodiscard]] static std::string node(int layer, int head) {

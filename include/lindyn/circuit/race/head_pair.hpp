@@ -68,9 +68,9 @@ constexpr void require_valid(const manifold::layout& of, const head_pair& pair) 
 /// The name of a pair: "1-2", with several heads "1a-2b"; by query "1-2 by query".
 [[nodiscard]] constexpr manifold::label_text label(const manifold::layout& of, const head_pair& pair) {
   manifold::label_text text;
-  manifold::detail::append_head(text, of, pair.first.layer, pair.first.number);
+  manifold::append_head(text, of, pair.first.layer, pair.first.number);
   text += "-";
-  manifold::detail::append_head(text, of, pair.second.layer, pair.second.number);
+  manifold::append_head(text, of, pair.second.layer, pair.second.number);
   if (pair.by == composition::query) text += " by query";
   return text;
 }
