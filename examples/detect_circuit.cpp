@@ -345,7 +345,7 @@ result study(const subject& of, const options& o, std::int64_t which, const std:
     r.training = parts::train(of.law, of.basis.shape(), o.training, o.scored(), o.embedding(), seed, o.threads);
     weights = r.training->weights;
     parts::write_training(folder / "training.csv", *r.training);  // before detection, which may be interrupted
-    io::write_parameters(folder / "trained.safetensors", table, std::span<const double>(weights), origin);
+    io::write_parameters(folder / "trained.safetensors", table, std::span<const double>(weights), {}, origin);
   }
   r.weights = measure(of, o, weights, seed);
   if (r.training) {
@@ -373,7 +373,7 @@ result study(const subject& of, const options& o, std::int64_t which, const std:
   if (o.seeds == 1) examples::finish_undisturbed();  // else the next network's training may be interrupted
   io::write_json(folder / "detection.json", circuit::to_json(r.found));
   io::write_parameters(folder / "pruned.safetensors", table,
-                       std::span<const double>(circuit::pruned_weights(of.basis, r.found)), origin);
+                       std::span<const double>(circuit::pruned_weights(of.basis, r.found)), {}, origin);
   parts::write_elimination(folder / "elimination.csv", of.basis, r.found);
   r.drawn = parts::draw_elimination(folder, r.found, title_of(o));
   r.graph_drawn = examples::draw_graph(folder, "circuit", circuit::to_graphviz(r.found));

@@ -117,12 +117,12 @@ TEST_CASE("weights come back from a file as they were written, under any naming"
   naming prefixed = other_names();
   prefixed.prefix = "model.";
   for (const naming& names : {naming{}, other_names(), prefixed}) {
-    write_parameters(folder / "double", small_table(), weights, metadata, names);
+    write_parameters(folder / "double", small_table(), weights, names, metadata);
     const auto file = read_parameters(folder / "double", small_table(), names);
     CHECK(file.weights == weights);
     CHECK(file.metadata == metadata);
     CHECK(file.unused.empty());
-    write_parameters(folder / "float", small_table(), single, {}, names);
+    write_parameters(folder / "float", small_table(), single, names);
     CHECK(read_parameters<float>(folder / "float", small_table(), names).weights == single);
   }
   const safetensors_file file(folder / "float");
@@ -176,7 +176,7 @@ TEST_CASE("weights that don't fit the table, or can't be stored so, aren't writt
   const temporary_folder folder;
   std::vector<double> weights(14);
   const auto write = [&](std::size_t count, const naming& names = {}) {
-    write_parameters(folder / "a", small_table(), std::span<const double>(weights).first(count), {}, names);
+    write_parameters(folder / "a", small_table(), std::span<const double>(weights).first(count), names);
   };
   CHECK(message_of<shape_error>([&] { write(13); }) == "weights.size() = 13 is not allowed: it must be 14");
   CHECK(contains(
@@ -237,6 +237,15 @@ TEST_CASE("namings that can't be meant are refused, by rule") {
   CHECK(refusal_of(rule("W_KQ.{layer}.0", "W")) ==
         "naming of W_KQ.1.0 = W is not allowed: it must be another than that of W_KQ.0.0");
   CHECK(contains(refusal_of(rule("W_KQ.0.0", "W_out")), "naming of W_out"));
+  const auto factors = [](const char* theirs, const char* key_factor) {
+    return naming{.rules = {{.ours = "W_KQ.{layer}.0", .theirs = theirs, .key_factor = key_factor}}};
+  };
+  CHECK(refusal_of(factors("Q{layer}", "K{layer}")).empty());
+  CHECK(refusal_of(factors("Q{layer}", "K")).empty());  // all heads may share one key
+  const std::string taken = " is not allowed: it must be another tensor than the matrix or query factor of ";
+  CHECK(refusal_of(factors("Q{layer}", "Q{layer}")) == "key factor of W_KQ.0.0 = Q0" + taken + "W_KQ.0.0");
+  CHECK(refusal_of(factors("Q{layer+1}", "Q{layer}")) == "key factor of W_KQ.1.0 = Q1" + taken + "W_KQ.0.0");
+  CHECK(refusal_of(factors("Q{layer}", "W_out")) == "key factor of W_KQ.0.0 = W_out" + taken + "W_out");
   for (const double scale : {0.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
     CHECK(contains(refusal_of({.rules = {{.ours = "W_out", .theirs = "x", .scale = scale}}}), "naming.rules[0].scale"));
 }

@@ -165,6 +165,19 @@ TEST_CASE("what is written is read back bit for bit, with numbers, empty tensors
   CHECK(safetensors_file(folder / "empty").tensors().empty());
 }
 
+TEST_CASE("all tensors of a file are read at once, unless one is of another type") {
+  const auto all = lindyn::io::read_safetensors(data / "table_names.safetensors");
+  REQUIRE(all.size() == 3);
+  CHECK(all[0].name == "W_KQ.0.0");  // doubles first
+  CHECK(all[1].name == "W_out");
+  CHECK(all[1].shape == std::vector<lindyn::index>{3, 2});
+  CHECK(all[1].values[2] == 1.0 / 3);
+  CHECK(lindyn::io::read_safetensors<float>(data / "table_names.safetensors")[2].values ==
+        std::vector<float>{-1, -0.875, -0.75, -0.625});
+  CHECK(contains(message_of<file_error>([] { (void)lindyn::io::read_safetensors(data / "other_names.safetensors"); }),
+                 "is of type"));
+}
+
 TEST_CASE("headers may list tensors in any order, repeat no byte, be padded, and hold members of their own") {
   const temporary_folder folder;
   const std::string header = R"( {"b": {"data_offsets": [4, 5], "shape": [1], "dtype": "U8"},

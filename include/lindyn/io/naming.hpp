@@ -38,7 +38,7 @@ struct naming_rule {
   /// Whether the file has the transpose of each matrix, or of each of its factors.
   bool transposed = false;
   /// Unless empty: the file has factors W_Q (called `theirs`) and W_K (called this), with a row for each entry of a
-  /// head's query and key, and the matrix is W_Q' W_K.
+  /// head's query and key, and the matrix is W_Q' W_K. Several matrices may have one key factor (multi-query attention).
   std::string key_factor{};
   /// What the file's matrix, or the product of the factors, is multiplied by: 1/sqrt(d) if the file's program divides
   /// its scores by the root of the d entries of a head's query. Finite and not 0.
@@ -158,7 +158,7 @@ inline parsed_rule parse_rule(const std::string& argument, const naming_rule& ru
 
 /// Where a file of that naming has the matrices of the table, in their order.
 /// \throws argument_error if a pattern isn't one, a rule fits no name of the table, a scale is 0 or not finite, or two
-///         matrices would be one tensor
+///         matrices would be one tensor, or a key factor is what another name stands for already
 [[nodiscard]] inline std::vector<stored_matrix> stored_matrices(const parameter_table& table, const naming& names) {
   std::vector<stored_matrix> result;
   for (const auto& which : table) result.push_back({names.prefix + which.name, "", false, 1});
@@ -186,6 +186,10 @@ inline parsed_rule parse_rule(const std::string& argument, const naming_rule& ru
     const auto& first = taken.emplace(result[matrix].tensor, ours).first->second;
     require(first == ours, "naming of " + ours, result[matrix].tensor, "another than that of " + first);
   }
+  for (std::size_t matrix = 0; matrix < result.size(); ++matrix)
+    if (const auto found = taken.find(result[matrix].key_factor); found != taken.end() && !found->first.empty())
+      require(false, "key factor of " + table[static_cast<index>(matrix)].name, found->first,
+              "another tensor than the matrix or query factor of " + found->second);
   return result;
 }
 

@@ -121,13 +121,13 @@ template <class Scalar = double>
 
 /// Writes the weights of a table into a safetensors file that appears complete or not at all, in their own precision.
 /// \param weights   the flat buffer that the table describes, of float or double
-/// \param metadata  texts to go with them, such as where they come from
 /// \param names     what the file is to call the matrices. Those that it stores scaled or by factors can only be read
+/// \param metadata  texts to go with them, such as where they come from
 /// \throws shape_error if the buffer doesn't fit the table, non_finite_error for NaN and infinities, argument_error for
 ///         names that can only be read, and as stored_matrices and write_safetensors
 template <std::ranges::contiguous_range Weights>
 void write_parameters(const std::filesystem::path& path, const parameter_table& table, const Weights& weights,
-                      const metadata_map& metadata = {}, const naming& names = {}) {
+                      const naming& names = {}, const metadata_map& metadata = {}) {
   using Scalar = std::ranges::range_value_t<Weights>;
   static_assert(std::same_as<Scalar, float> || std::same_as<Scalar, double>,
                 "lindyn: weights are written as float or double.");

@@ -157,6 +157,27 @@ private:
   safetensors_header header_;
 };
 
+/// A tensor that was read.
+/// \tparam Scalar float or double
+template <class Scalar>
+struct tensor {
+  std::string name;            ///< unique within the file
+  std::vector<index> shape;    ///< one extent a dimension; empty for a single number
+  std::vector<Scalar> values;  ///< row-major
+};
+
+/// All tensors of a safetensors file in one precision, in the order of the data.
+/// \throws what safetensors_file throws: of a file that has tensors of other types too, those that are wanted are to be
+///         read one by one
+template <class Scalar = double>
+[[nodiscard]] std::vector<tensor<Scalar>> read_safetensors(const std::filesystem::path& path) {
+  safetensors_file file(path);
+  std::vector<tensor<Scalar>> result;
+  for (const tensor_entry& each : file.tensors())
+    result.push_back({each.name, each.shape, file.read<Scalar>(each.name)});
+  return result;
+}
+
 /// A tensor to be written; its values live elsewhere.
 struct tensor_view {
   std::string name;          ///< UTF-8, unique within the file, not "__metadata__"
