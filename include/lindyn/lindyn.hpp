@@ -53,7 +53,7 @@
 #include <lindyn/circuit/induction/induction_circuit.hpp>
 #include <lindyn/circuit/induction/induction_head.hpp>
 #include <lindyn/circuit/induction/metric.hpp>
-#include <lindyn/circuit/race/boundary.hpp>
+#include <lindyn/circuit/race/cut_composition.hpp>
 #include <lindyn/circuit/race/growth_rates.hpp>
 #include <lindyn/circuit/race/head_pair.hpp>
 #include <lindyn/circuit/race/standings.hpp>
@@ -143,6 +143,7 @@
 #include <lindyn/reduced/row_softmax.hpp>
 #include <lindyn/reduced/sampled_loss.hpp>
 #include <lindyn/sweep/axis.hpp>
+#include <lindyn/sweep/boundary.hpp>
 #include <lindyn/sweep/grid.hpp>
 #include <lindyn/sweep/journal.hpp>
 #include <lindyn/sweep/map.hpp>

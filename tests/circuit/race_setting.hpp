@@ -36,9 +36,7 @@ inline std::vector<double> race_start(std::uint64_t seed) {
 
 /// The place of the coordinate of that label.
 inline std::size_t place(const reduced::relational_model& model, std::string_view label) {
-  index found = 0;
-  while (model.basis().label(found) != label) ++found;
-  return static_cast<std::size_t>(found);
+  return static_cast<std::size_t>(model.basis().place_of(label));
 }
 
 }  // namespace lindyn::testing

@@ -34,7 +34,7 @@ TEST_CASE("growth rates and their derivatives: those of the full weights' veloci
   auto model = race_model();
   for (const double size : {0.3, 1.5}) {
     const auto point = normal_numbers(race_manifold::dimension, 4, size);
-    const circuit::growth_rates growth = circuit::growth(model, point);
+    const circuit::growth_rates growth = circuit::growth_rates_at(model, point);
     CHECK(growth.derivatives().rows == 6);
     CHECK(growth.derivatives().columns == race_manifold::dimension);
     const double scale = largest(growth.derivative);
@@ -61,7 +61,7 @@ TEST_CASE("growth rates and their derivatives: those of the full weights' veloci
 
 TEST_CASE("two circuits act on each other alike") {
   auto model = race_model();
-  const circuit::growth_rates growth = circuit::growth(model, race_start(7));
+  const circuit::growth_rates growth = circuit::growth_rates_at(model, race_start(7));
   bool excites = false, suppresses = false;
   for (index p = 0; p < 6; ++p)
     for (index other = 0; other < p; ++other) {
@@ -79,7 +79,7 @@ TEST_CASE("an amplitude is the length of weights that are the circuit's alone, a
   std::vector<double> point(static_cast<std::size_t>(race_manifold::dimension));
   for (const index at : circuit::core_places(race_manifold::layout, {{1}, {3}}))
     point[static_cast<std::size_t>(at)] = 0.7;
-  const circuit::growth_rates before = circuit::growth(model, point);
+  const circuit::growth_rates before = circuit::growth_rates_at(model, point);
   double length = 0;
   for (const double weight : model.basis().embed(point)) length += weight * weight;
   CHECK(before.amplitude[1] == doctest::Approx(std::sqrt(length)).epsilon(1e-13));
@@ -88,12 +88,12 @@ TEST_CASE("an amplitude is the length of weights that are the circuit's alone, a
   (void)model.velocity(point, velocity);
   const double step = 1e-3;
   for (std::size_t i = 0; i < point.size(); ++i) point[i] += step * velocity[i];
-  const circuit::growth_rates after = circuit::growth(model, point);
+  const circuit::growth_rates after = circuit::growth_rates_at(model, point);
   for (std::size_t pair = 0; pair < 6; ++pair)
     CHECK((after.amplitude[pair] - before.amplitude[pair]) / step == doctest::Approx(before.rate[pair]).epsilon(1e-9));
 
-  CHECK_THROWS_AS((void)circuit::growth(model, point, {}, 0), argument_error);
-  CHECK_THROWS_AS((void)circuit::growth(model, std::span(point).first(2)), shape_error);
+  CHECK_THROWS_AS((void)circuit::growth_rates_at(model, point, {}, 0), argument_error);
+  CHECK_THROWS_AS((void)circuit::growth_rates_at(model, std::span(point).first(2)), shape_error);
 }
 
 }  // namespace

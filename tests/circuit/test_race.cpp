@@ -215,6 +215,23 @@ TEST_CASE("at a crossing both pairs do the same, nothing jumps, and the zone of 
   CHECK_THROWS_AS((void)circuit::find_crossing(model, from, std::span(to).first(3)), shape_error);
 }
 
+TEST_CASE("between a start that wins in time and one that doesn't nobody shares on the side of the latter") {
+  auto model = race_model();
+  const std::vector<double> zero(static_cast<std::size_t>(race_manifold::dimension));
+  auto fast = zero;
+  for (const index at : circuit::core_places(race_manifold::layout, {{1}, {2}})) fast[static_cast<std::size_t>(at)] = 2;
+  const double in_time = circuit::race(model, fast).time;
+  const circuit::crossing_options options{.race = {.until = 2 * in_time}, .resolution = 0x1p-12};
+  const auto found = circuit::find_crossing(model, zero, fast, options);
+  REQUIRE(found);
+  CHECK(!found->before.winner);
+  CHECK(found->before.time == 2 * in_time);
+  CHECK(found->after.winner);
+  CHECK(found->after.time <= 2 * in_time);
+  REQUIRE(found->clear_before);
+  CHECK(found->low - *found->clear_before <= 2 * options.resolution);
+}
+
 TEST_CASE("each cell of a winner map is the race from its start, on any number of threads, resumed or not") {
   auto model = race_model();
   const auto start = race_start(6);
@@ -253,6 +270,15 @@ TEST_CASE("each cell of a winner map is the race from its start, on any number o
   const population::recall_law<race_task> law{{.pairs = 3, .vocabulary = 16}};
   const reduced::relational_model fewer(race_manifold::basis(law), population::enumerate_types(law).types);
   CHECK_THROWS_AS((void)circuit::winner_map(fewer, start, over, options), sweep::other_configuration_error);
+
+  // From zero only the readout moves at first, and alike on any number of slots.
+  const population::recall_law<race_task> wider{{.pairs = 4, .vocabulary = 16, .slots = 9}};
+  const reduced::relational_model on_nine(race_manifold::basis(wider), population::enumerate_types(wider).types);
+  const std::vector<double> zero(start.size());
+  const sweep::grid point({axis::listed("L3[x,2]I", {0})});
+  const circuit::winner_map_options from_zero{.race = {.until = 1}, .journal = folder / "zero.journal"};
+  (void)circuit::winner_map(model, zero, point, from_zero);
+  CHECK_THROWS_AS((void)circuit::winner_map(on_nine, zero, point, from_zero), sweep::other_configuration_error);
 }
 
 TEST_CASE("cells without a winner have -1; axes must be coordinates") {

@@ -41,6 +41,7 @@ TEST_CASE("axes that make no sense are refused") {
   CHECK_THROWS_AS((void)axis::listed("x", {}), lindyn::argument_error);
   CHECK_THROWS_AS((void)axis::listed("x", {1, infinity}), lindyn::non_finite_error);
   CHECK_THROWS_AS((void)axis::listed("", {1}), lindyn::argument_error);
+  CHECK_THROWS_AS((void)axis::listed("x\ny", {1}), lindyn::argument_error);
 }
 
 TEST_CASE("cells are numbered row by row, and their numbers found again from their places") {

@@ -15,6 +15,7 @@
 using lindyn::sweep::damaged_journal_error;
 using lindyn::sweep::journal;
 using lindyn::sweep::other_configuration_error;
+using lindyn::sweep::remove_journal;
 using namespace lindyn::testing;
 
 namespace {
@@ -136,6 +137,22 @@ TEST_CASE("another configuration is refused, with the first line that differs, a
                  "\"cell,loss,time\" where this one has \"# more\""));
   CHECK(contains(refusal("rate 0.5\nseed 1", {"loss"}), "\"cell,loss,time\" where this one has \"cell,loss\""));
   CHECK(open(folder / "j").finished().size() == 1);
+}
+
+TEST_CASE("a journal in use is neither opened nor removed, and can be once it is let go") {
+  const temporary_folder folder;
+  {
+    journal kept = open(folder / "j");
+    kept.append(3, std::vector<double>{0.25, 17.5});
+    const auto message = message_of<lindyn::io::file_in_use_error>([&] { open(folder / "j"); });
+    CHECK(contains(message, (folder / "j").string()));
+    CHECK_THROWS_AS(remove_journal(folder / "j"), lindyn::io::file_in_use_error);
+    kept.append(4, std::vector<double>{1, 2});
+  }
+  CHECK(open(folder / "j").finished().size() == 2);
+  for (int time = 0; time < 2; ++time) remove_journal(folder / "j");
+  CHECK(folder.entries() == 0);
+  CHECK_THROWS_AS(remove_journal(folder.path()), lindyn::file_error);
 }
 
 TEST_CASE("what can't be a journal is refused") {

@@ -182,6 +182,15 @@ TEST_CASE("a journal of another grid, configuration or other columns is refused"
   CHECK_NOTHROW(with(some_grid(), columns, "seed 1"));
 }
 
+TEST_CASE("axes of different names or values never have the same description") {
+  const auto text = [](const std::string& name, std::vector<double> values) {
+    return sweep::describe(sweep::grid({sweep::axis::listed(name, std::move(values))}));
+  };
+  CHECK(text("x", {1, 2}) == "axis \"x\" 1 2\n");
+  CHECK(text("x 1", {2}) != text("x", {1, 2}));
+  CHECK(text("x\" 1", {2}) != text("x", {1, 2}));
+}
+
 TEST_CASE("a row of the wrong length is an error of its cell; bad options are refused") {
   const auto short_row = [](const sweep::cell& at) { return std::array{at.values[0]}; };
   CHECK_THROWS_AS((void)sweep::map(some_grid(), columns, [&] { return short_row; }), sweep::cell_error);

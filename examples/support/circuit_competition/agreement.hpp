@@ -8,8 +8,8 @@
 #include <cmath>
 #include <vector>
 
-#include <lindyn/circuit/race/boundary.hpp>
 #include <lindyn/io/csv.hpp>
+#include <lindyn/sweep/boundary.hpp>
 #include <lindyn/sweep/grid.hpp>
 
 namespace examples::circuit_competition {
@@ -41,7 +41,7 @@ struct agreement {
 [[nodiscard]] inline agreement compare(const lindyn::sweep::grid& grid, const std::vector<double>& reduced,
                                        const std::vector<double>& full) {
   const auto predicted = winners(reduced), found = winners(full);
-  agreement result{lindyn::circuit::boundary_distance(rows_of(grid, predicted)), {}};
+  agreement result{lindyn::sweep::boundary_distance(rows_of(grid, predicted)), {}};
   for (std::size_t cell = 0; cell < predicted.size(); ++cell) {
     const bool same = predicted[cell] == found[cell];
     result.same.push_back(same);
@@ -60,19 +60,8 @@ struct agreement {
 /// Appends the edges between cells of different winners as lines: at what time, x, y, dx, dy, the second axis being x.
 inline void append_boundary(lindyn::io::csv_writer& csv, const lindyn::sweep::grid& grid, double time,
                             const std::vector<double>& preferences) {
-  const auto won = winners(preferences);
-  const auto winner = rows_of(grid, won);
-  const auto edge = [&](std::size_t axis, lindyn::index place) {  // below the cell at `place`
-    const auto& values = grid.axes()[axis].values();
-    const double step = values[1] - values[0];
-    return values[0] + (static_cast<double>(place) - 0.5) * step;
-  };
-  for (lindyn::index row = 0; row < winner.rows; ++row)
-    for (lindyn::index column = 0; column < winner.columns; ++column) {
-      const double left = edge(1, column), right = edge(1, column + 1), below = edge(0, row), above = edge(0, row + 1);
-      if (column > 0 && winner(row, column - 1) != winner(row, column)) csv.row(time, left, below, 0.0, above - below);
-      if (row > 0 && winner(row - 1, column) != winner(row, column)) csv.row(time, left, below, right - left, 0.0);
-    }
+  for (const auto& [x1, y1, x2, y2] : lindyn::sweep::boundary_segments(grid, winners(preferences)))
+    csv.row(time, x1, y1, x2 - x1, y2 - y1);
 }
 
 }  // namespace examples::circuit_competition

@@ -78,7 +78,7 @@ template <class StartOf>
 }
 
 /// How many agree, of all and of those that are clear.
-struct agreement {
+struct tally {
   index same = 0, all = 0, clear_same = 0, clear = 0;
 
   void count(bool agrees, bool is_clear) {
@@ -96,7 +96,7 @@ struct agreement {
 /// confirmation_starts.csv, and who agrees. Away from the boundary: the flow's winner shares its work with nobody.
 [[nodiscard]] inline lindyn::io::json write_confirmed_starts(const setting& s, const sweep::table& found) {
   sweep::write_csv(s.o.out / "confirmation_starts.csv", found);
-  agreement count;
+  tally count;
   for (index i = 0; i < found.cells().size(); ++i) {
     const auto row = found.values().row(i);
     count.count(row[0] == row[4], row[5] > 0.5);
@@ -113,7 +113,7 @@ struct agreement {
   lindyn::io::csv_writer csv(
       s.o.out / "confirmation_map.csv",
       {"cell", "x", "y", "cells_to_boundary", "winner", "winner_full", "lead", "lead_full", "step_full", "loss_full"});
-  agreement count;
+  tally count;
   for (index i = 0; i < found.cells().size(); ++i) {
     const auto row = found.values().row(i);
     const auto number = static_cast<index>(found.cells().at(i).values[0]);

@@ -27,9 +27,11 @@ namespace examples::circuit_race {
   for (std::size_t i = 0; i < winner.size(); ++i) {
     if (winner[i] < 0 || winner[i] == largest[i] || lead[i] <= 0.5) continue;
     const auto amplitude = [&](double place) { return starts.column("amplitude at the start " + s.name(place))[i]; };
-    std::printf("The largest start needn't win: at random start %zu %s begins with %.2f, %s with %.2f, and %s wins.\n",
-                i + 1, s.name(largest[i]).c_str(), amplitude(largest[i]), s.name(winner[i]).c_str(),
-                amplitude(winner[i]), s.name(winner[i]).c_str());
+    std::printf(
+        "The largest start needn't win: at random start %zu %s begins with amplitude %.2f, %s with %.2f, and %s "
+        "wins.\n",
+        i + 1, s.name(largest[i]).c_str(), amplitude(largest[i]), s.name(winner[i]).c_str(), amplitude(winner[i]),
+        s.name(winner[i]).c_str());
     return {{"start", i + 1},
             {"largest", s.name(largest[i])},
             {"its_amplitude", amplitude(largest[i])},

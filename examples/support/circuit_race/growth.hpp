@@ -36,13 +36,13 @@ struct growth_statistics {
 }
 
 [[nodiscard]] inline growth_statistics growth_of(setting& s) {
-  growth_statistics result{.at_start = circuit::growth(s.model, s.start, s.race.selections)};
+  growth_statistics result{.at_start = circuit::growth_rates_at(s.model, s.start, s.race.selections)};
   result.mean.assign(result.at_start.derivative.size(), 0.0);
   result.positive = result.mean;
   result.mean_interaction.assign(result.at_start.interaction.size(), 0.0);
   const double weight = 1.0 / static_cast<double>(s.o.starts);
   for (index seed = 1; seed <= s.o.starts; ++seed) {
-    const auto here = circuit::growth(s.model, halfway(s, s.random_start(seed)), s.race.selections);
+    const auto here = circuit::growth_rates_at(s.model, halfway(s, s.random_start(seed)), s.race.selections);
     for (std::size_t i = 0; i < result.mean.size(); ++i) {
       result.mean[i] += weight * here.derivative[i];
       result.positive[i] += here.derivative[i] > 0 ? weight : 0;

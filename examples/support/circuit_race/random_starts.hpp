@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Who wins from random starts, and whether the largest start does.
+/// Who wins from random starts, and whether the largest start does: that of the largest amplitude (growth_rates.hpp).
 
 #include <algorithm>
 #include <cstdio>
@@ -31,7 +31,7 @@ namespace examples::circuit_race {
       [&] {
         return [&s, model = s.model](const sweep::cell& cell) mutable {
           const std::vector<double> start = s.random_start(static_cast<std::int64_t>(cell.values[0]));
-          const std::vector<double> amplitude = circuit::growth(model, start, s.race.selections).amplitude;
+          const std::vector<double> amplitude = circuit::growth_rates_at(model, start, s.race.selections).amplitude;
           const circuit::race_result race = circuit::race(model, start, s.race);
           std::vector<double> row{race.winner ? static_cast<double>(*race.winner) : -1, race.lead, race.time,
                                   static_cast<double>(std::ranges::max_element(amplitude) - amplitude.begin())};
@@ -88,7 +88,8 @@ namespace examples::circuit_race {
     std::printf("  %-44s", what);
     for (const auto& [name, wins] : of["wins"].items())
       std::printf(" %s %lld ", name.c_str(), static_cast<long long>(wins.get<index>()));
-    std::printf(" largest start %lld of %lld\n", static_cast<long long>(of["largest_start_wins"].get<index>()),
+    std::printf(" largest amplitude at the start %lld of %lld\n",
+                static_cast<long long>(of["largest_start_wins"].get<index>()),
                 static_cast<long long>(of["of"].get<index>()));
   };
   std::printf("Random starts of scale %g, who wins:\n", s.o.scale);

@@ -95,7 +95,7 @@ struct setting {
     result[place(o.y)] = y;
     return result;
   }
-  /// What decides the results of all parts, in lines.
+  /// What decides the results of all parts but how many there are, in lines.
   [[nodiscard]] std::string configuration() const {
     const law_options law_of = completed(o.law);
     std::string text = "pairs " + number_text(law_of.pairs) + " vocabulary " + number_text(law_of.vocabulary) +
@@ -103,7 +103,8 @@ struct setting {
                        number_text(law_of.ring) + "\nlayers " + number_text(o.layers) + " heads " +
                        number_text(o.heads) + " loss " + number_text(o.loss) + " measure " + o.measure + "\nstart";
     for (const double value : start) text += ' ' + number_text(value);
-    return text + "\nscale " + number_text(o.scale) + " rate " + number_text(o.rate) + " batch " +
+    return text + "\nmap " + o.x + ' ' + o.y + ' ' + number_text(o.low) + ' ' + number_text(o.high) + ' ' +
+           number_text(o.resolution) + "\nscale " + number_text(o.scale) + " rate " + number_text(o.rate) + " batch " +
            number_text(o.batch) + '\n';
   }
   /// Options of a sweep that keeps its journal in the folder of the results.
@@ -114,7 +115,7 @@ struct setting {
 
 private:
   [[nodiscard]] std::size_t place(const std::string& label) const {
-    return static_cast<std::size_t>(circuit::place_of(basis(), label));
+    return static_cast<std::size_t>(basis().place_of(label));
   }
   [[nodiscard]] std::vector<double> start_of_map() const {
     std::vector<double> result = random_start(o.seed);

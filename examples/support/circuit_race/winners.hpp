@@ -6,13 +6,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include <lindyn/circuit/race/boundary.hpp>
 #include <lindyn/circuit/race/crossing.hpp>
 #include <lindyn/io/csv.hpp>
 #include <lindyn/io/json.hpp>
+#include <lindyn/sweep/boundary.hpp>
 #include <lindyn/sweep/map.hpp>
 
 #include "../gnuplot.hpp"
@@ -21,24 +24,29 @@
 
 namespace examples::circuit_race {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 /// The map with what follows from it.
 struct winners {
   sweep::table map;
   std::vector<double> winner;     ///< by cell
   std::vector<index> distance{};  ///< by cell, from the boundary
-  std::vector<double> widths{};   ///< of the zone of shared work, along lines across the map, in units of a coordinate
+  /// Of the zone of shared work, on the lines across the map that cross the boundary, in units of a coordinate; infinite
+  /// where it reaches the map's edge or another boundary: without those, which are wide, the others would look typical.
+  std::vector<double> widths{};
 
   [[nodiscard]] lindyn::matrix_view<const double> view() const {
     return {winner.data(), map.cells().axes()[0].count(), map.cells().axes()[1].count()};
   }
 };
 
-/// Widths of the zone in which two pairs share the work, on lines across the map, from edge to edge: `lines` along x and
-/// as many along y, of those on which the winner changes.
-[[nodiscard]] inline std::vector<double> boundary_widths(const setting& s, int lines) {
-  const auto crossed = sweep::map(
+/// Lines across the map, from edge to edge, `lines` along x and as many along y. A row: 1 if its ends have
+/// different winners, else 0; the width of the zone in which two pairs share the work, infinite unless it ends on the
+/// line on both sides.
+[[nodiscard]] inline sweep::table lines_across(const setting& s, int lines) {
+  return sweep::map(
       sweep::grid({sweep::axis::listed("along", {0, 1}), sweep::axis::linear("at", s.o.low, s.o.high, lines)}),
-      {"width"},
+      {"crossed", "width"},
       [&] {
         return [&s, model = s.model](const sweep::cell& line) mutable {
           const bool along_x = line.values[0] == 0;
@@ -49,14 +57,10 @@ struct winners {
           race.tolerance = 1e-9;
           const auto found = circuit::find_crossing(model, end(s.o.low), end(s.o.high), {.race = race});
           const auto width = found ? found->width() : std::nullopt;
-          return std::array{width ? *width * (s.o.high - s.o.low) : -1.0};
+          return std::array{found ? 1.0 : 0.0, width ? *width * (s.o.high - s.o.low) : infinity};
         };
       },
       s.sweeping("boundary", "boundary.journal"));
-  std::vector<double> widths;
-  for (const double width : crossed.column("width"))
-    if (width >= 0) widths.push_back(width);
-  return widths;
 }
 
 [[nodiscard]] inline winners map_of_winners(const setting& s) {
@@ -65,8 +69,11 @@ struct winners {
       {.race = s.race, .threads = s.o.threads, .journal = s.o.out / "winner_map.journal", .tell = s.tell});
   auto winner = map.column("winner");
   winners result{std::move(map), std::move(winner)};
-  result.distance = circuit::boundary_distance(result.view());
-  result.widths = boundary_widths(s, 17);
+  result.distance = sweep::boundary_distance(result.view());
+  const sweep::table lines = lines_across(s, 17);
+  const std::vector<double> crossed = lines.column("crossed"), width = lines.column("width");
+  for (std::size_t i = 0; i < width.size(); ++i)
+    if (crossed[i] == 1) result.widths.push_back(width[i]);
   return result;
 }
 
@@ -84,14 +91,19 @@ struct winners {
   const std::vector<double> leads = found.map.column("lead");
   result["share_at_the_boundary"] = share(std::ranges::count(found.distance, 1));
   result["share_shared"] = share(std::ranges::count_if(leads, [](double lead) { return lead <= 0.5; }));
-  result["regions"] = circuit::region_count(found.view());
-  result["lines_across_boundary"] = found.widths.size();
-  if (!found.widths.empty()) {
-    result["zone_width_median"] = median(found.widths);
-    result["zone_width_least"] = std::ranges::min(found.widths);
-    result["zone_width_most"] = std::ranges::max(found.widths);
-    std::printf("  boundary: where it is crossed the work is shared within %.2g (%.2g to %.2g) of the coordinate\n",
-                median(found.widths), std::ranges::min(found.widths), std::ranges::max(found.widths));
+  result["regions"] = sweep::region_count(found.view());
+  std::vector<double> widths = found.widths;
+  std::ranges::sort(widths);
+  const auto measured = std::ranges::lower_bound(widths, infinity) - widths.begin();
+  result["lines"]["across_boundary"] = widths.size();
+  result["lines"]["zone_ends_within_the_map"] = measured;
+  if (measured > 0) {
+    const double least = widths.front(), most = widths[static_cast<std::size_t>(measured - 1)];
+    result["zone_width"] = {{"median", median(widths)}, {"least", least}, {"most", most}};
+    std::printf(
+        "  boundary: %zu lines from edge to edge cross it; the zone in which the work is shared ends within the "
+        "map on %td, where it is %.2g to %.2g wide; the median of all is %.2g\n",
+        widths.size(), measured, least, most, median(widths));
   }
   return result;
 }
@@ -99,16 +111,8 @@ struct winners {
 /// boundary.csv: the sides that cells of different winners have in common, as ends of segments.
 inline void write_boundary(const setting& s, const winners& found) {
   lindyn::io::csv_writer csv(s.o.out / "boundary.csv", {"x1", "y1", "x2", "y2"});
-  const auto view = found.view();
-  const double cell = (s.o.high - s.o.low) / static_cast<double>(s.o.resolution - 1);
-  const auto edge = [&](index place) { return s.o.low + cell * (static_cast<double>(place) - 0.5); };
-  for (index row = 0; row < view.rows; ++row)
-    for (index column = 0; column < view.columns; ++column) {
-      if (column > 0 && view(row, column - 1) != view(row, column))
-        csv.row(edge(column), edge(row), edge(column), edge(row + 1));
-      if (row > 0 && view(row - 1, column) != view(row, column))
-        csv.row(edge(column), edge(row), edge(column + 1), edge(row));
-    }
+  for (const auto& [x1, y1, x2, y2] : sweep::boundary_segments(found.map.cells(), found.winner))
+    csv.row(x1, y1, x2, y2);
   csv.commit();
 }
 

@@ -132,6 +132,12 @@ public:
     const coordinate which = at(place);
     return std::string(manifold::label(layout_, which, selection_name(which.selection)).view());
   }
+  /// The place of the coordinate of that label. Throws argument_error if there is none.
+  [[nodiscard]] index place_of(std::string_view name) const {
+    for (index place = 0; place < dimension(); ++place)
+      if (label(place) == name) return place;
+    throw argument_error("label", std::string(name), "that of a coordinate, such as " + label(0));
+  }
   /// What a coordinate does, in a sentence (see manifold::describe); with a strength below zero, the reverse. Throws
   /// argument_error outside [0, dimension()).
   [[nodiscard]] std::string describe(index place, double strength = 1) const {

@@ -54,7 +54,8 @@ public:
 
 private:
   axis(std::string name, std::vector<double> values) : name_(std::move(name)), values_(std::move(values)) {
-    require(!name_.empty(), "name", "\"\"", "the name of what is varied");
+    require(!name_.empty() && name_.find_first_of("\r\n") == std::string::npos, "name", '"' + name_ + '"',
+            "what is varied, in one line");
     require(!values_.empty(), name_ + ".count", values_.size(), "at least 1");
     require_finite(name_, values_);
   }

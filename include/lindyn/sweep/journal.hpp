@@ -19,8 +19,8 @@
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
-#include <lindyn/io/atomic_file.hpp>
 #include <lindyn/io/csv.hpp>
+#include <lindyn/io/file_lock.hpp>
 #include <lindyn/io/number.hpp>
 
 namespace lindyn::sweep {
@@ -54,9 +54,10 @@ public:
 ///     3,0.25,17.5
 ///     0,0.125,31
 ///
-/// Each line is handed to the operating system as soon as its cell is done. When the program is killed, at most a part
-/// of the last line is lost, and so is what a machine without power had not yet written: such cells are done again.
-/// One program at a time may use a journal.
+/// Each line is handed to the operating system as soon as its cell is done: when the program is killed, at most the
+/// last line is torn, and that cell is done again. A machine that loses power may leave worse behind: lines that are
+/// missing at the end are done again, but a file that holds anything else between whole lines is a damaged journal.
+/// One program at a time may use a journal (io/file_lock.hpp).
 class journal {
 public:
   /// A finished cell.
@@ -69,29 +70,28 @@ public:
   /// \param configuration  all that decides the values, in any number of lines
   /// \param columns        names of the values
   /// \param cells          how many cells there are, those with numbers in [0, cells)
-  /// \throws other_configuration_error, naming the first line that differs, if the file is of another configuration or
+  /// \throws io::file_in_use_error if another program writes it;
+  ///         other_configuration_error, naming the first line that differs, if the file is of another configuration or
   ///         of other columns; damaged_journal_error if it isn't a journal, or a line (but a torn last one, which is
   ///         dropped) isn't a record, or one of a cell that was there before; file_error if it can't be read or written
   journal(std::filesystem::path path, std::string_view configuration, const std::vector<std::string>& columns,
           index cells)
-      : path_(std::move(path)), columns_(columns.size()), cells_(cells) {
+      : path_(std::move(path)), lock_(path_), columns_(columns.size()), cells_(cells) {
     const std::string head = head_of(configuration, columns);
     const std::string content = read();
-    if (head.starts_with(content)) {  // nothing there, or not even the whole head
-      io::atomic_file fresh(path_);
-      fresh.stream() << head;
-      fresh.commit();
-    } else {
+    const bool begun = !head.starts_with(content);  // else nothing is there, or not even the whole head
+    if (begun) {
       require_head(head, content);
       parse(content, head.size());
-      const auto whole = content.rfind('\n') + 1;
-      std::error_code reason;
-      if (whole < content.size()) std::filesystem::resize_file(path_, whole, reason);
-      if (reason) fail("write", reason);
     }
+    const auto whole = begun ? content.rfind('\n') + 1 : 0;
+    std::error_code reason;
+    if (whole < content.size()) std::filesystem::resize_file(path_, whole, reason);
+    if (reason) fail("write", reason);
     stream_.rdbuf()->pubsetbuf(nullptr, 0);  // a line is one write, of which nothing is held back
     errno = 0;
     stream_.open(path_, std::ios::binary | std::ios::app);
+    if (!begun) stream_ << head;
     if (!stream_) fail("write", io::last_system_error());
   }
 
@@ -122,10 +122,8 @@ private:
     return head + '\n';
   }
 
-  /// The content of the file, nothing if there is none.
+  /// The content of the file.
   [[nodiscard]] std::string read() const {
-    std::error_code ignored;
-    if (!std::filesystem::exists(path_, ignored)) return {};
     errno = 0;
     const std::ifstream file(path_, std::ios::binary);
     if (!file) fail("read", io::last_system_error());
@@ -189,10 +187,22 @@ private:
   }
 
   std::filesystem::path path_;
+  io::file_lock lock_;
   std::size_t columns_;
   index cells_;
   std::vector<record> finished_;
   std::ofstream stream_;
 };
+
+/// Removes a journal, if there is one, so that what it was for begins anew.
+/// Throws io::file_in_use_error if another program writes it, file_error if it can't be removed.
+inline void remove_journal(const std::filesystem::path& path) {
+  std::error_code reason;
+  if (std::filesystem::exists(path, reason)) {
+    const io::file_lock unused(path);
+    std::filesystem::remove(path, reason);
+  }
+  if (reason) throw file_error("cannot remove " + path.string() + ": " + reason.message());
+}
 
 }  // namespace lindyn::sweep

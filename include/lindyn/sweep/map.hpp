@@ -49,29 +49,32 @@ private:
   index number_;
 };
 
+/// The numbers that a worker returns for a cell.
+template <class Worker>
+using cell_row = std::invoke_result_t<Worker&, const cell&>;
+
 /// What computes cells: called with one it returns a range of numbers, one for each column. The result may depend on
 /// the cell alone, not on those that the same worker was called with before.
 template <class Worker>
-concept cell_worker = std::move_constructible<Worker> && requires(Worker& worker, const cell& which) {
-  { worker(which) } -> std::ranges::contiguous_range;
-  requires std::same_as < std::ranges::range_value_t<decltype(worker(which))>,
-  double > ;
-};
+concept cell_worker = std::move_constructible<Worker> && std::invocable<Worker&, const cell&> &&
+    std::ranges::contiguous_range<cell_row<Worker>> &&
+    std::same_as<double, std::ranges::range_value_t<cell_row<Worker>>>;
 
 /// Options of `map`.
 struct map_options {
-  int threads = 1;                     ///< results don't depend on it
+  int threads = 1;                     ///< one unless more are asked for; results don't depend on it
   std::filesystem::path journal = {};  ///< where finished cells are kept, to be resumed from; empty: nowhere
   std::string configuration = "";      ///< all that decides the results but the grid and the columns, for the journal
   std::string task = "sweep";          ///< what progress is called
   progress::callback tell = {};        ///< hears of the cells done; is called by one thread at a time
 };
 
-/// The axes, name and values, a line each: what `map` puts before the configuration in a journal.
+/// The axes, name and values, a line each: what `map` puts before the configuration in a journal. The last quotation
+/// mark of a line ends the name, whatever that holds.
 [[nodiscard]] inline std::string describe(const grid& over) {
   std::string text;
   for (const axis& each : over.axes()) {
-    text += "axis " + each.name();
+    text += "axis \"" + each.name() + '"';
     for (const double value : each.values()) text += ' ' + io::number_text(value);
     text += '\n';
   }

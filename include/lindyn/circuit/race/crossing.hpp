@@ -25,8 +25,9 @@ struct crossing {
   double high = 1;          ///< the next place, at which another one wins
   race_result before = {};  ///< the race from `low`
   race_result after = {};   ///< the race from `high`
-  /// The place nearest to the crossing, below it, at which the winner isn't `race_result::shared` with another pair: that
-  /// winner does more than twice as much as anyone else. Absent if the line ends before that.
+  /// Where the zone of shared work ends below the crossing: from here the winner is that of `before`, and isn't
+  /// `race_result::shared` with another pair, so that it does more than twice as much as anyone else. Absent if the line
+  /// ends, or yet another winner comes, before that.
   std::optional<double> clear_before = {};
   std::optional<double> clear_after = {};  ///< likewise above it
 
@@ -46,9 +47,15 @@ struct crossing_options {
 /// Looks for the change of the winner between two starts, by bisection: which other winner stands at `high` is left
 /// open, as there may be several changes, of which one is found. Nothing if both starts have the same winner (or none).
 ///
-/// What is honest to call sharp: the end of a flow is a smooth function of its start, so that nothing jumps. At the
+/// In what sense it is sharp: the end of a flow is a smooth function of its start, so that nothing jumps. At the
 /// boundary both pairs do the same, on its two sides the races differ by as little as the starts do, and the boundary
 /// has a width, in which the work is shared. It is small where the flow has amplified the difference of the starts.
+///
+/// A race that isn't won counts as a winner of its own, which shares with nobody: between a start from which the task is
+/// solved in time and one from which it isn't, the crossing is where it is solved just in time.
+///
+/// The zone of shared work is left in steps that grow by half, so that a region of another winner, or one without
+/// shared work, is stepped over if it is narrower than half of its distance from the crossing.
 /// Throws as race, and argument_error for a resolution out of [2^-52, 1].
 [[nodiscard]] inline std::optional<crossing> find_crossing(reduced::relational_model& model,
                                                            std::span<const double> from, std::span<const double> to,
@@ -71,28 +78,31 @@ struct crossing_options {
   }
 
   // The edge of the zone of shared work: ever larger steps until it is left, then bisection to a thousandth of its width.
-  const auto clear = [&](double crossing, double direction) -> std::optional<double> {
-    double inside = crossing, distance = 0x1p-12;
-    const auto shared_at = [&](double place) {
+  const auto edge_of_zone = [&](double crossing, double direction,
+                                std::optional<std::size_t> winner) -> std::optional<double> {
+    enum class zone { shared, clear, anothers };
+    const auto zone_of = [&](double place) {
       const race_result there = race_from(place);
-      return !there.winner || there.shared();
+      return there.winner != winner ? zone::anothers : there.shared() ? zone::shared : zone::clear;
     };
-    double outside = crossing + direction * distance;
-    for (;; outside = crossing + direction * distance) {
-      outside = std::clamp(outside, 0.0, 1.0);
-      if (!shared_at(outside)) break;
-      if (outside == 0 || outside == 1) return {};
+    double inside = crossing, outside = crossing;
+    for (double distance = 0x1p-12;; distance *= 1.5) {
+      outside = std::clamp(crossing + direction * distance, 0.0, 1.0);
+      const zone there = zone_of(outside);
+      if (there == zone::clear) break;
+      if (there == zone::anothers || outside == 0 || outside == 1) return {};
       inside = outside;
-      distance *= 1.5;
     }
-    while (std::abs(outside - inside) > 1e-3 * std::abs(outside - crossing)) {
+    while (std::abs(outside - inside) > std::max(options.resolution, 1e-3 * std::abs(outside - crossing))) {
       const double middle = std::midpoint(inside, outside);
-      (shared_at(middle) ? inside : outside) = middle;
+      const zone there = zone_of(middle);
+      if (there == zone::anothers) return {};
+      (there == zone::clear ? outside : inside) = middle;
     }
     return outside;
   };
-  result.clear_before = clear(result.low, -1);
-  result.clear_after = clear(result.high, 1);
+  result.clear_before = edge_of_zone(result.low, -1, result.before.winner);
+  result.clear_after = edge_of_zone(result.high, 1, result.after.winner);
   return result;
 }
 

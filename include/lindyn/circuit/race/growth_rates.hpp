@@ -91,8 +91,8 @@ inline double gradient_along(reduced::relational_model& model, std::span<const d
 /// \param step         of the differences, relative to steps in which a core coordinate changes by one
 /// Throws argument_error for a step that isn't positive and finite, or as core_places; shape_error for another number of
 /// coordinates.
-[[nodiscard]] inline growth_rates growth(reduced::relational_model& model, std::span<const double> coordinates,
-                                         const core_selections& selections = {}, double step = 0.01) {
+[[nodiscard]] inline growth_rates growth_rates_at(reduced::relational_model& model, std::span<const double> coordinates,
+                                                  const core_selections& selections = {}, double step = 0.01) {
   require(step > 0 && std::isfinite(step), "step", step, "positive and finite");
   const manifold::basis& basis = model.basis();
   const auto size = static_cast<std::size_t>(basis.dimension());

@@ -15,8 +15,10 @@
 #include <lindyn/circuit/race/race.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/progress.hpp>
+#include <lindyn/core/random.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/io/number.hpp>
+#include <lindyn/model/attention_shape.hpp>
 #include <lindyn/reduced/relational_model.hpp>
 #include <lindyn/sweep/grid.hpp>
 #include <lindyn/sweep/map.hpp>
@@ -24,24 +26,18 @@
 
 namespace lindyn::circuit {
 
-/// The place of a coordinate of that label, as manifold::basis::label writes it. Throws argument_error if there is none.
-[[nodiscard]] inline index place_of(const manifold::basis& basis, const std::string& label) {
-  for (index place = 0; place < basis.dimension(); ++place)
-    if (basis.label(place) == label) return place;
-  throw argument_error("label", label, "that of a coordinate, such as " + basis.label(0));
-}
-
 /// Options of winner_map.
 struct winner_map_options {
   race_options race = {};              ///< of each cell
-  int threads = 1;                     ///< results don't depend on it
+  int threads = 1;                     ///< one unless more are asked for; results don't depend on it
   std::filesystem::path journal = {};  ///< where finished cells are kept, to be resumed from; empty: nowhere
   progress::callback tell = {};        ///< hears of the cells done
 };
 
 namespace detail {
 
-/// What decides the results of a map, apart from its axes. Of the model, its velocity at the start speaks.
+/// What decides the results of a map, apart from its axes. Of the model its sizes speak, its velocity at the start, and
+/// that at a point where nothing is zero: from zero weights, say, only the readout moves, alike on any number of slots.
 inline std::string configuration(reduced::relational_model& model, std::span<const double> start,
                                  const race_options& race) {
   std::string text;
@@ -50,11 +46,21 @@ inline std::string configuration(reduced::relational_model& model, std::span<con
     for (const double value : values) text += ' ' + io::number_text(value);
     text += '\n';
   };
-  std::vector<double> velocity(start.size());
-  const double loss = model.velocity(start, velocity);
+  const auto describe = [&](const char* name, std::span<const double> point) {
+    std::vector<double> loss_and_velocity(point.size() + 1);
+    loss_and_velocity[0] = model.velocity(point, std::span(loss_and_velocity).subspan(1));
+    line(name, loss_and_velocity);
+  };
+  const model::attention_shape shape = model.basis().shape();
+  line("vocabulary, positions, layers, heads",
+       std::vector<double>{static_cast<double>(shape.vocabulary), static_cast<double>(shape.positions),
+                           static_cast<double>(shape.layers), static_cast<double>(shape.heads)});
   line("start", start);
-  line("loss there", {&loss, 1});
-  line("velocity there", velocity);
+  describe("loss and velocity there", start);
+  std::vector<double> elsewhere(start.size());
+  counter_generator generator(1);
+  for (double& coordinate : elsewhere) coordinate = standard_normal(generator);
+  describe("loss and velocity at a random point", elsewhere);
   const std::vector<double> options{race.loss,
                                     race.until,
                                     race.tolerance,
@@ -87,7 +93,7 @@ inline std::string configuration(reduced::relational_model& model, std::span<con
   const manifold::layout& layout = model.basis().layout();
   std::vector<std::size_t> places;
   for (const sweep::axis& axis : over.axes())
-    places.push_back(static_cast<std::size_t>(place_of(model.basis(), axis.name())));
+    places.push_back(static_cast<std::size_t>(model.basis().place_of(axis.name())));
   std::vector<std::string> columns{"winner", "lead", "time"};
   for (const head_pair& pair : head_pairs(layout))
     columns.push_back("needed " + std::string(label(layout, pair).view()));
