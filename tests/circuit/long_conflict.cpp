@@ -52,7 +52,7 @@ TEST_CASE("trained on minibatches, full networks believe whom the reduced dynami
                    [](const auto&) {});
     population::minibatch probes;
     population::sampler(conflicts, 2).draw(0, 2048, probes);
-    const auto found = circuit::full_conflict_preference(net, weights, probes);
+    const auto found = circuit::full_conflict_preference(basis, net, weights, probes);
 
     CHECK(predicted * at.winner > 1);
     CHECK(found.mean * at.winner > 1);

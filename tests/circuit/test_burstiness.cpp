@@ -18,6 +18,8 @@
 #include <lindyn/population/law.hpp>
 #include <lindyn/reduced/relational_model.hpp>
 
+#include "refused_argument.hpp"
+
 namespace {
 using namespace lindyn;
 using namespace lindyn::circuit;
@@ -143,7 +145,8 @@ TEST_CASE("the gradient is proportional to b within 1 % at N = 300, and short of
         CHECK(deviation[0] < 0.01);
         CHECK(deviation[1] < 0.01);
       }
-    // The exact causal model, cross-entropy: from alpha = 1 on.
+    // The exact causal model, cross-entropy: from alpha = 1 on. At small alpha labels attend to earlier copies as much
+    // as to their own items, and beta's gradient is short of proportional by 1.37 % for b = 4 (alpha = 0).
     for (const double alpha : {1.0, 3.0, 8.0}) {
       const auto deviation = exact(300, task::loss::cross_entropy, first_layer::causal, alpha);
       CHECK(deviation[0] < 0.01);
@@ -186,25 +189,37 @@ TEST_CASE("at large alpha the causal layer adds half of (b - 1) / (2N + 1) to th
 }
 
 TEST_CASE("as V grows, cross-entropy comes to a deviation without gamma, and gamma's gradient to be proportional") {
-  std::array<double, 2> before{};
-  for (const int vocabulary : {1 << 10, 1 << 12, 1 << 14, 1 << 16}) {
-    const burst_options options{16, 4, vocabulary, task::loss::cross_entropy, first_layer::bidirectional};
-    const double limit = exact_burstiness_deviation({16, 4, 2'000'000'000, options.loss, options.first}, 1, 1)[1];
-    const std::array excess{exact_burstiness_deviation(options, 1, 1)[1] - limit,
-                            -exact_burstiness_deviation(options, 1, 0)[2]};
-    MESSAGE("V = " << vocabulary << ": deviation by beta beyond its limit " << limit << ": " << excess[0]
-                   << ", by gamma at gamma = 0: " << -excess[1]);
-    if (before[0] > 0)
-      for (std::size_t i = 0; i < 2; ++i) CHECK(before[i] / excess[i] == doctest::Approx(4).epsilon(0.05));
-    before = excess;
-    CHECK(limit == doctest::Approx(burstiness_deviation(16, 4, 0)).epsilon(0.05));
-    // Squared error doesn't see V, but in gamma.
-    const auto squared = [&](int size) {
-      return exact_burstiness_deviation({16, 4, size, task::loss::squared_error, first_layer::causal}, 1, 1);
+  for (const auto first : {first_layer::bidirectional, first_layer::causal}) {
+    const auto deviation = [&](int vocabulary, double gamma) {
+      return exact_burstiness_deviation({16, 4, vocabulary, task::loss::cross_entropy, first}, 1, gamma);
     };
+    std::array<double, 2> before{};
+    const double limit = deviation(2'000'000'000, 1)[1];
+    CHECK(limit == doctest::Approx(deviation(2'000'000'000, 2)[1]).epsilon(1e-6));  // whatever gamma
+    for (const int vocabulary : {1 << 10, 1 << 12, 1 << 14, 1 << 16}) {
+      const std::array excess{deviation(vocabulary, 1)[1] - limit, -deviation(vocabulary, 0)[2]};
+      MESSAGE(std::string(first == first_layer::causal ? "causal" : "bidirectional")
+              << ", V = " << vocabulary << ": deviation by beta beyond its limit " << limit << ": " << excess[0]
+              << ", by gamma at gamma = 0: " << -excess[1]);
+      if (before[0] != 0)
+        for (std::size_t i = 0; i < 2; ++i) CHECK(before[i] / excess[i] == doctest::Approx(4).epsilon(0.05));
+      before = excess;
+    }
+    // Causally more is lost, to earlier copies (see above).
+    if (first == first_layer::bidirectional)
+      CHECK(limit == doctest::Approx(burstiness_deviation(16, 4, 0)).epsilon(0.05));
+    else
+      CHECK(limit > 1.5 * burstiness_deviation(16, 4, 0));
+  }
+}
+
+TEST_CASE("squared error doesn't see V, but in gamma, whose component isn't proportional at any V") {
+  const auto squared = [](int vocabulary) {
+    return exact_burstiness_deviation({16, 4, vocabulary, task::loss::squared_error, first_layer::causal}, 1, 1);
+  };
+  for (const int vocabulary : {1 << 10, 1 << 16}) {
     CHECK(squared(vocabulary)[0] == doctest::Approx(squared(64)[0]).epsilon(1e-12));
     CHECK(squared(vocabulary)[1] == doctest::Approx(squared(64)[1]).epsilon(1e-12));
-    // At gamma = 1 its component isn't proportional at any V.
     CHECK(std::abs(squared(vocabulary)[2]) > 1);
   }
 }
@@ -222,13 +237,8 @@ TEST_CASE("where b e^(beta a) isn't small against m, the law fails") {
 }
 
 TEST_CASE("bad sizes are refused by name") {
-  const auto complaint = [](const burst_options& options) -> std::string {
-    try {
-      (void)burst_gradient(options, 0, 0);
-    } catch (const argument_error& error) {
-      return error.argument();
-    }
-    return {};
+  const auto complaint = [](const burst_options& options) {
+    return testing::refused_argument([&] { (void)burst_gradient(options, 0, 0); });
   };
   CHECK(complaint({}) == "");
   CHECK(complaint({.pairs = 0}) == "pairs");

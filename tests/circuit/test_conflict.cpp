@@ -11,6 +11,8 @@
 #include <lindyn/population/law.hpp>
 #include <lindyn/population/sampling.hpp>
 
+#include "refused_argument.hpp"
+
 using namespace lindyn;
 
 namespace {
@@ -51,7 +53,7 @@ TEST_CASE("context against weights is the same number for coordinates and for th
   std::vector<double> coordinates;
   for (lindyn::index i = 0; i < basis.dimension(); ++i) coordinates.push_back(0.8 * standard_normal(generator));
   const auto weights = basis.embed(coordinates);
-  const auto full = circuit::full_conflict_preference(net, weights, asked.drawn);
+  const auto full = circuit::full_conflict_preference(basis, net, weights, asked.drawn);
   CHECK(std::abs(full.mean) > 0.1);
   CHECK(full.mean == doctest::Approx(reduced(coordinates)).epsilon(1e-12));
 
@@ -89,9 +91,32 @@ TEST_CASE("what is no conflict is refused") {
   population::sequence_table agreeing(3);
   const std::vector<int> tokens{4, 5, 4}, positions{0, 1, 2};
   agreeing.append({tokens, positions, 5, 1.0});
-  CHECK_THROWS_AS(circuit::conflict_preference(basis, agreeing), argument_error);
-  const probes one(1);
+  const auto refused = [](const population::sequence_table& table) {
+    return testing::refused_argument([&] { (void)circuit::conflict_preference(basis, table); });
+  };
+  CHECK(refused(agreeing) == "conflicts' answer");
+  // Rare tokens, from 8 on here, have no partners: the answer 13 is no more stored than 11 is.
+  const auto asking = [&](int query, int answer, double weight = 1) {
+    population::sequence_table result(3);
+    const std::vector<int> asked{query, answer, query};
+    result.append({asked, positions, answer, weight});
+    return result;
+  };
+  CHECK(refused(asking(4, 2)).empty());
+  CHECK(refused(asking(10, 13)) == "conflicts' query");
+  CHECK(refused(asking(4, 2, 0.5)) == "sum of the conflicts' weights");
+
   const model::attention_only<layers<2>, heads<1>> net(basis.shape());
   const std::vector<double> weights(static_cast<std::size_t>(net.parameters().size()));
-  CHECK_THROWS_AS((void)circuit::full_conflict_preference(net, weights, one.drawn), argument_error);
+  const auto refused_in_full = [&](const task::batch_view& batch) {
+    return testing::refused_argument([&] { (void)circuit::full_conflict_preference(basis, net, weights, batch); });
+  };
+  population::sequence_table unequal = asking(4, 2, 0.5);
+  unequal.append(asking(4, 2, 0.25)[0]);
+  CHECK(refused_in_full(probes(2).drawn).empty());
+  CHECK(refused_in_full(probes(1).drawn) == "conflicts.count()");
+  CHECK(refused_in_full(unequal) == "conflicts.weights");
+  population::sequence_table rare = asking(10, 13);
+  rare.append(asking(4, 2)[0]);
+  CHECK(refused_in_full(rare) == "conflicts' query");
 }

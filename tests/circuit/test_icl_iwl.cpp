@@ -13,6 +13,8 @@
 #include <lindyn/circuit/competition/icl_iwl.hpp>
 #include <lindyn/circuit/competition/relational_competition.hpp>
 
+#include "refused_argument.hpp"
+
 namespace {
 using namespace lindyn;
 using namespace lindyn::circuit;
@@ -198,26 +200,18 @@ TEST_CASE("a prediction says what happened before it began, and what never does"
 }
 
 TEST_CASE("bad options are refused by name") {
-  const auto complaint = [](auto&& call) -> std::string {
-    try {
-      call();
-    } catch (const argument_error& error) {
-      return error.argument();
-    }
-    return {};
-  };
   const double infinity = std::numeric_limits<double>::infinity();
   const competition_head ideal({});
-  CHECK(complaint([&] { (void)predict(ideal, {.until = infinity}); }) == "until");
-  CHECK(complaint([&] { (void)predict(ideal, {.tolerance = 0.5}); }) == "tolerance");
-  CHECK(complaint([&] { (void)predict(ideal, {.times = {1}}); }) == "times");
-  CHECK(complaint([&] { (void)competition_flow(ideal, {.until = -1}); }) == "until");
-  CHECK(complaint([] { (void)association_time({0, 2}, 16, 1); }) == "within_class");
-  CHECK(complaint([] { (void)association_time({}, 1, 1); }) == "vocabulary");
-  CHECK(complaint([] { (void)association_time({}, 16, -1); }) == "delta");
-  CHECK(complaint([] { (void)association_time({}, 16, 1, {.token = -1}); }) == "metric.token");
-  CHECK(complaint([] { (void)induction_time({.vocabulary = 5}, 0); }) == "vocabulary");
-  CHECK(complaint([] { (void)competition_rates::of({.queries = {.rare = -1}}); }) == "rare");
+  CHECK(testing::refused_argument([&] { (void)predict(ideal, {.until = infinity}); }) == "until");
+  CHECK(testing::refused_argument([&] { (void)predict(ideal, {.tolerance = 0.5}); }) == "tolerance");
+  CHECK(testing::refused_argument([&] { (void)predict(ideal, {.times = {1}}); }) == "times");
+  CHECK(testing::refused_argument([&] { (void)competition_flow(ideal, {.until = -1}); }) == "until");
+  CHECK(testing::refused_argument([] { (void)association_time({0, 2}, 16, 1); }) == "within_class");
+  CHECK(testing::refused_argument([] { (void)association_time({}, 1, 1); }) == "vocabulary");
+  CHECK(testing::refused_argument([] { (void)association_time({}, 16, -1); }) == "delta");
+  CHECK(testing::refused_argument([] { (void)association_time({}, 16, 1, {.token = -1}); }) == "metric.token");
+  CHECK(testing::refused_argument([] { (void)induction_time({.vocabulary = 5}, 0); }) == "vocabulary");
+  CHECK(testing::refused_argument([] { (void)competition_rates::of({.queries = {.rare = -1}}); }) == "rare");
 }
 
 }  // namespace

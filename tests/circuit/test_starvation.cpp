@@ -6,8 +6,10 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include <boost/math/statistics/linear_regression.hpp>
 #include <boost/math/tools/toms748_solve.hpp>
 
 #include <lindyn/circuit/competition/competition_head.hpp>
@@ -15,6 +17,8 @@
 #include <lindyn/circuit/competition/starvation.hpp>
 #include <lindyn/population/law.hpp>
 #include <lindyn/reduced/plain_model.hpp>
+
+#include "refused_argument.hpp"
 
 namespace {
 using namespace lindyn;
@@ -42,15 +46,7 @@ TEST_CASE("on the relational model gamma's starvation tends to each factor with 
                          << std::string(where == starvation::limit ? "limit" : "equilibrium") << ", V = " << vocabulary
                          << ": gamma's ratio " << ratio << " against " << factor);
       }
-      // Least squares.
-      double mean_x = 0, mean_y = 0, covariance = 0, variance = 0;
-      const auto count = static_cast<double>(x.size());
-      for (std::size_t i = 0; i < x.size(); ++i) mean_x += x[i] / count, mean_y += y[i] / count;
-      for (std::size_t i = 0; i < x.size(); ++i) {
-        covariance += (x[i] - mean_x) * (y[i] - mean_y);
-        variance += (x[i] - mean_x) * (x[i] - mean_x);
-      }
-      const double slope = covariance / variance;
+      const double slope = std::get<1>(boost::math::statistics::simple_ordinary_least_squares(x, y));
       MESSAGE("slope of the error: " << slope);
       CHECK(std::abs(slope + 1) < 0.1);
     }
@@ -265,37 +261,31 @@ TEST_CASE("the library's law with stored associations and rare tokens has the sa
 }
 
 TEST_CASE("bad mixtures, sizes and points are refused by name") {
-  const auto complaint = [](auto&& call) -> std::string {
-    try {
-      call();
-    } catch (const argument_error& error) {
-      return error.argument();
-    }
-    return {};
-  };
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  CHECK(complaint([] { (void)starvation_factor({-0.1, 0}, starvation::limit); }) == "rare");
-  CHECK(complaint([&] { (void)starvation_factor({0, nan}, starvation::equilibrium); }) == "within_class");
-  CHECK(complaint([] { (void)equilibrium_association(1.5, 16); }) == "within_class");
-  CHECK(complaint([] { (void)equilibrium_association(0.5, 1); }) == "vocabulary");
-  CHECK(complaint([] { (void)attention_starvation({}, 1, 0); }) == "vocabulary");
-  CHECK(complaint([] { (void)readout_starvation({}, 16, 0, 1.0 / 16); }) == "attention");
-  CHECK(complaint([] { (void)relational_competition({.pairs = 0}); }) == "pairs");
-  CHECK(complaint([] { (void)relational_competition({.pairs = 5000}); }) == "pairs");
-  CHECK(complaint([] { (void)relational_competition({.burstiness = 5}); }) == "burstiness");
-  CHECK(complaint([] { (void)relational_competition({.vocabulary = 15}); }) == "vocabulary");
-  CHECK(complaint([] { (void)relational_competition({.vocabulary = 8}); }) == "vocabulary");
-  CHECK(complaint([] { (void)relational_competition({.queries = {.rare = 2}}); }) == "rare");
-  CHECK(complaint([] { (void)relational_competition({.metric = {.token = 0}}); }) == "metric.token");
-  CHECK(complaint([] { (void)relational_competition({.burstiness = 4, .partner = partner_place::planted}); }) ==
-        "partner");
+  CHECK(testing::refused_argument([] { (void)starvation_factor({-0.1, 0}, starvation::limit); }) == "rare");
+  CHECK(testing::refused_argument([&] {
+          (void)starvation_factor({0, nan}, starvation::equilibrium);
+        }) == "within_class");
+  CHECK(testing::refused_argument([] { (void)equilibrium_association(1.5, 16); }) == "within_class");
+  CHECK(testing::refused_argument([] { (void)equilibrium_association(0.5, 1); }) == "vocabulary");
+  CHECK(testing::refused_argument([] { (void)attention_starvation({}, 1, 0); }) == "vocabulary");
+  CHECK(testing::refused_argument([] { (void)readout_starvation({}, 16, 0, 1.0 / 16); }) == "attention");
+  CHECK(testing::refused_argument([] { (void)relational_competition({.pairs = 0}); }) == "pairs");
+  CHECK(testing::refused_argument([] { (void)relational_competition({.pairs = 5000}); }) == "pairs");
+  CHECK(testing::refused_argument([] { (void)relational_competition({.burstiness = 5}); }) == "burstiness");
+  CHECK(testing::refused_argument([] { (void)relational_competition({.vocabulary = 15}); }) == "vocabulary");
+  CHECK(testing::refused_argument([] { (void)relational_competition({.vocabulary = 8}); }) == "vocabulary");
+  CHECK(testing::refused_argument([] { (void)relational_competition({.queries = {.rare = 2}}); }) == "rare");
+  CHECK(testing::refused_argument([] { (void)relational_competition({.metric = {.token = 0}}); }) == "metric.token");
+  CHECK(testing::refused_argument(
+            [] { (void)relational_competition({.burstiness = 4, .partner = partner_place::planted}); }) == "partner");
   CHECK_THROWS_AS((void)relational_competition({.pairs = 40, .vocabulary = 100, .burstiness = 6}), too_many_error);
-  CHECK(complaint([] { (void)competition_head({.vocabulary = 9}); }) == "vocabulary");
-  CHECK(complaint([] { (void)competition_head({.queries = {.within_class = -1}}); }) == "within_class");
-  CHECK(complaint([] { (void)competition_head_options::of_pairs(4, 16, {}, 5); }) == "burstiness");
+  CHECK(testing::refused_argument([] { (void)competition_head({.vocabulary = 9}); }) == "vocabulary");
+  CHECK(testing::refused_argument([] { (void)competition_head({.queries = {.within_class = -1}}); }) == "within_class");
+  CHECK(testing::refused_argument([] { (void)competition_head_options::of_pairs(4, 16, {}, 5); }) == "burstiness");
   relational_competition exact({});
   const competition_head ideal({});
-  CHECK(complaint([&] { (void)starvation_ratios(ideal, 0, 0, 1); }) == "beta");
+  CHECK(testing::refused_argument([&] { (void)starvation_ratios(ideal, 0, 0, 1); }) == "beta");
   CHECK_THROWS_AS((void)ideal.evaluate(std::array{0.0, 1.0, 2.0}), shape_error);
   CHECK_THROWS_AS((void)exact.evaluate(std::array{0.0, 1.0, 2.0}), shape_error);
   CHECK_THROWS_AS((void)ideal.evaluate(std::array{0.0, 1.0, 2.0, nan}), non_finite_error);

@@ -84,7 +84,7 @@ struct diagram {
           population::sampler(law, seed).draw(unused, s.probes, probes);
           const double loss = net.loss(weights, probes, lindyn::task::loss::cross_entropy);
           population::sampler(s.conflicts(at.burstiness), seed).draw(unused, s.probes, probes);
-          const auto preference = circuit::full_conflict_preference(net, weights, probes);
+          const auto preference = circuit::full_conflict_preference(basis, net, weights, probes);
           const double off = basis.project(std::vector<double>(weights.begin(), weights.end())).relative_residual();
           return std::array{loss, preference.mean, preference.standard_error, off};
         };

@@ -16,16 +16,19 @@
 #include <lindyn/population/type_sample.hpp>
 #include <lindyn/reduced/relational_model.hpp>
 #include <lindyn/symmetry/closed_forms.hpp>
+#include <lindyn/symmetry/structure.hpp>
 #include <lindyn/task/batch.hpp>
 
 namespace lindyn::circuit {
 
 namespace detail {
 
-/// The answer that the weights store: the partner of the last token, which isn't what the context says.
-[[nodiscard]] inline int stored_answer(const task::sequence& conflict) {
-  const int stored = symmetry::matching::partner(conflict.tokens.back());
-  require(stored != conflict.answer, "conflicts", stored, "another token than the answer, for each of them");
+/// The answer that the weights store: the partner of the last token, which has one, and isn't what the context says.
+[[nodiscard]] inline int stored_answer(const symmetry::structure& tokens, const task::sequence& conflict) {
+  const int query = conflict.tokens.back(), stored = symmetry::matching::partner(query);
+  const int relation = stored < tokens.size() ? tokens.orbital(stored, query) : -1;
+  require(relation >= 0 && tokens.name(relation) == "C", "conflicts' query", query, "a token with a partner");
+  require(stored != conflict.answer, "conflicts' answer", stored, "another token than the query's partner");
   return stored;
 }
 
@@ -45,9 +48,10 @@ public:
   /// \param basis      the manifold, of a law with stored_association (couples (2i, 2i + 1))
   /// \param conflicts  sequences, or relational types, in which they disagree, with weights that sum to 1; those of
   ///                   population::recall_law with within_class = 1 and rare = 0 are
-  /// Throws argument_error if there are none, or one is no conflict.
+  /// Throws argument_error if there are none, their weights sum to anything else, or one is no conflict: its query has no
+  /// partner, or the partner is its answer.
   conflict_preference(const manifold::basis& basis, const population::sequence_table& conflicts)
-      : shown_(basis, conflicts), stored_(basis, stored(conflicts)) {}
+      : shown_(basis, conflicts), stored_(basis, stored(basis, conflicts)) {}
 
   /// D at these coordinates (dimension of the manifold).
   [[nodiscard]] double operator()(std::span<const double> coordinates) {
@@ -55,10 +59,13 @@ public:
   }
 
 private:
-  [[nodiscard]] static population::sequence_table stored(const population::sequence_table& conflicts) {
+  [[nodiscard]] static population::sequence_table stored(const manifold::basis& basis,
+                                                         const population::sequence_table& conflicts) {
+    const double total = conflicts.total_weight();
+    require(std::abs(total - 1) < 1e-9, "sum of the conflicts' weights", total, "1");
     population::sequence_table result(conflicts.length());
     for (task::sequence conflict : conflicts) {
-      conflict.answer = detail::stored_answer(conflict);
+      conflict.answer = detail::stored_answer(basis.structure().tokens, conflict);
       result.append(conflict);
     }
     return result;
@@ -68,15 +75,18 @@ private:
 };
 
 /// The same D of a full network, with its standard error over the conflicts, of which there are at least two.
+/// \param basis      says which tokens have partners; that of the law
 /// \param net        model::attention_only
 /// \param weights    laid out by net.parameters()
-/// \param conflicts  of equal weight, drawn from a law
-/// Throws argument_error if one is no conflict, and as net.logits.
+/// \param conflicts  drawn from a law, so that all weigh the same
+/// Throws argument_error if their weights differ or one is no conflict, and as net.logits.
 template <class Net>
-[[nodiscard]] population::estimate full_conflict_preference(const Net& net,
+[[nodiscard]] population::estimate full_conflict_preference(const manifold::basis& basis, const Net& net,
                                                             std::span<const typename Net::scalar> weights,
                                                             const task::batch_view& conflicts) {
   require(conflicts.count() >= 2, "conflicts.count()", conflicts.count(), "at least 2, so that there is an error");
+  for (const double weight : conflicts.weights)
+    require(weight == conflicts.weights[0], "conflicts.weights", weight, "the same for all of them");
   const auto logits = net.logits(weights, conflicts);
   const matrix_view<const typename Net::scalar> z{logits.data(), conflicts.count(), net.shape().vocabulary};
   const auto count = static_cast<double>(conflicts.count());
@@ -84,8 +94,8 @@ template <class Net>
   double squares = 0;  // of the distances to the mean (Welford)
   for (index place = 0; place < conflicts.count(); ++place) {
     const task::sequence conflict = conflicts[place];
-    const double difference =
-        static_cast<double>(z(place, conflict.answer)) - z(place, detail::stored_answer(conflict));
+    const double difference = static_cast<double>(z(place, conflict.answer)) -
+                              z(place, detail::stored_answer(basis.structure().tokens, conflict));
     const double from_mean = difference - result.mean;
     result.mean += from_mean / static_cast<double>(place + 1);
     squares += from_mean * (difference - result.mean);
