@@ -71,6 +71,14 @@ TEST_CASE("a target that is a folder can't be replaced") {
   CHECK(folder.entries() == 1);
 }
 
+TEST_CASE("a device isn't replaced, nor a link to one") {
+  const temporary_folder folder;
+  std::filesystem::create_symlink("/dev/null", folder / "a");
+  CHECK(contains(message_of<file_error>([] { atomic_file("/dev/null").commit(); }), "/dev/null: it isn't a regular"));
+  CHECK_THROWS_AS(atomic_file(folder / "a").commit(), file_error);
+  CHECK(std::filesystem::is_character_file(folder / "a"));
+}
+
 TEST_CASE("content that could not be written is not committed") {
   const temporary_folder folder;
   put(folder / "a.txt", "old");

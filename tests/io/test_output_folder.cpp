@@ -27,7 +27,9 @@ TEST_CASE("a folder that is not empty is refused unless forced, and keeps what i
   put(folder / "result", "precious");
   const auto message = message_of<file_error>([&] { prepare_output_folder(folder.path(), false); });
   CHECK(contains(message, folder.path().string()));
-  CHECK(contains(message, "not empty"));
+  CHECK(contains(message, "not empty; --force overwrites it"));
+  CHECK(contains(message_of<file_error>([&] { prepare_output_folder(folder.path(), false, "--again does"); }),
+                 "not empty; --again does"));
   CHECK(prepare_output_folder(folder.path(), true) == folder.path());
   CHECK(content(folder / "result") == "precious");
   CHECK(folder.entries() == 1);

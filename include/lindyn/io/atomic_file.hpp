@@ -24,11 +24,16 @@ namespace lindyn::io {
 }
 
 /// Writes to a temporary file beside `target`, which commit() renames to it; without commit() the temporary is removed.
-/// The folder has to exist. Content is written as it is (binary mode).
+/// The folder has to exist. Content is written as it is (binary mode). What isn't a regular file (a folder, a device) is
+/// never replaced.
 class atomic_file {
 public:
-  /// Throws file_error, naming path and reason, if no file can be created there.
+  /// Throws file_error, naming path and reason, if no file can be created there or something else is in its place.
   explicit atomic_file(std::filesystem::path target) : target_(std::move(target)), temporary_(target_) {
+    std::error_code ignored;
+    const auto there = std::filesystem::status(target_, ignored);
+    if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
+      throw file_error("cannot replace " + target_.string() + ": it isn't a regular file");
     std::random_device unique;  // several programs may write the same target: the last to commit wins
     temporary_ += ".partial-" + std::to_string(unique()) + "-" + std::to_string(unique());
     errno = 0;
