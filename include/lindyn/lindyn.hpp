@@ -79,7 +79,6 @@
 #include <lindyn/io/atomic_file.hpp>
 #include <lindyn/io/csv.hpp>
 #include <lindyn/io/file_lock.hpp>
-#include <lindyn/io/file_lock.hpp>
 #include <lindyn/io/naming.hpp>
 #include <lindyn/io/number.hpp>
 #include <lindyn/io/output_folder.hpp>
