@@ -53,6 +53,26 @@ TEST_CASE("ties: the weaker direction first, then the last; rounding makes no di
   CHECK(path[4].removed == places{1});
 }
 
+TEST_CASE("of directions that rounding alone tells apart one goes first that doesn't cross the limit") {
+  const auto noisy = [](std::span<const double> c) { return c[0] == 0 ? 3e-13 : 0.0; };
+  const std::vector<double> c(2, 1.0), norms{1, 2};
+  CHECK(eliminate(noisy, c, norms, all(2))[1].removed == places{0});
+  const auto path = eliminate(noisy, c, norms, all(2), {.limits = {0.0}});
+  CHECK(path[1].removed == places{1});
+  CHECK(smallest_within(path, 0) == 1);
+}
+
+TEST_CASE("where no loss is a number, the order is that of ties") {
+  const auto broken = [](std::span<const double> c) { return c[0] * c[1] * c[2] == 1 ? 0.0 : std::nan(""); };
+  const std::vector<double> c(3, 1.0), norms{2, 1, 2};
+  const auto path = eliminate(broken, c, norms, all(3), {.limits = {1.0}});
+  CHECK(path[1].removed == places{1});
+  CHECK(path[2].removed == places{2});
+  CHECK(path[3].removed == places{0});
+  CHECK(path[3].loss == std::numeric_limits<double>::infinity());
+  CHECK(smallest_within(path, 1) == 0);
+}
+
 TEST_CASE("only the places named are removed; a loss that is no number is the last resort") {
   const auto broken = [](std::span<const double> c) { return c[0] == 0 && c[2] != 0 ? std::nan("") : worth(c); };
   const std::vector<double> c{0.1, 7, 2}, norms(3, 1.0);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Backward elimination: directions are taken out of a point of the manifold, those first whose loss is least missed.
+/// Backward elimination: directions are taken out of a point of the manifold, the least missed first.
 ///
 /// Source: IMIR, section 6 (projection on the manifold, then backward elimination to a loss budget); order, groups and
 /// ties are ours.
@@ -13,6 +13,8 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <lindyn/core/errors.hpp>
@@ -41,54 +43,45 @@ struct elimination_options {
 
 namespace detail {
 
-/// Losses that aren't numbers are the worst.
+/// Losses that aren't finite are the worst.
 [[nodiscard]] inline double ranked(double loss) {
-  return std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss;
+  return std::isfinite(loss) ? loss : std::numeric_limits<double>::infinity();
 }
 
-/// Calls work(loss, place) for all places in [0, count), on the threads that own the losses.
-template <class Loss, class Work>
-void with_each(std::vector<Loss>& losses, index count, Work&& work) {
-  parallel_chunks(count, 1, static_cast<int>(losses.size()), [&](index place, index, index, int worker) {
-    work(losses[static_cast<std::size_t>(worker)], place);
+/// For each case the loss of `point` after change(point, case), on as many threads as there are copies of the loss.
+template <class Loss, class Change>
+[[nodiscard]] std::vector<double> losses_after(std::vector<Loss>& losses, std::span<const double> point, index cases,
+                                               const Change& change) {
+  std::vector<double> result(static_cast<std::size_t>(cases));
+  parallel_chunks(cases, 1, static_cast<int>(losses.size()), [&](index which, index, index, int worker) {
+    std::vector<double> changed(point.begin(), point.end());
+    change(changed, which);
+    result[static_cast<std::size_t>(which)] = losses[static_cast<std::size_t>(worker)](changed);
   });
-}
-
-/// The losses of the coordinates without one of them each.
-template <class Loss>
-[[nodiscard]] std::vector<double> losses_without(std::vector<Loss>& losses, std::span<const double> coordinates,
-                                                 std::span<const index> places) {
-  std::vector<std::vector<double>> copies(losses.size(), {coordinates.begin(), coordinates.end()});
-  std::vector<double> result(places.size());
-  parallel_chunks(static_cast<index>(places.size()), 1, static_cast<int>(losses.size()),
-                  [&](index chunk, index, index, int worker) {
-                    auto& copy = copies[static_cast<std::size_t>(worker)];
-                    const auto place = static_cast<std::size_t>(places[static_cast<std::size_t>(chunk)]);
-                    copy[place] = 0;
-                    result[static_cast<std::size_t>(chunk)] = ranked(losses[static_cast<std::size_t>(worker)](copy));
-                    copy[place] = coordinates[place];
-                  });
   return result;
 }
 
-/// The places in the order in which they are to be removed: by the loss without them; losses that differ by less than
-/// rounding may explain (1e-12 of 1 or the loss) count as equal, and then the weaker direction goes first, then the one
-/// of the higher place.
+/// The places in the order in which they are to be removed: by the loss without them. Losses are compared in units of
+/// 1e-12 (of 1, or of the least if that is larger), counted from the least and rounded, so that rounding errors seldom
+/// decide. Among equal ones those go first that cross fewer limits, then the weaker ones, then those of higher places.
+/// \param without  losses, finite or infinite
 [[nodiscard]] inline std::vector<index> rank_removals(std::span<const index> places, std::span<const double> without,
-                                                      std::span<const double> norms) {
+                                                      std::span<const double> norms, std::span<const double> limits) {
   struct candidate {
-    double loss, norm;
+    double loss;
+    index crossed;
+    double norm;
     index place;
   };
   std::vector<candidate> candidates;
   const double least = std::ranges::min(without);
-  const double grain = 1e-12 * std::max(1.0, std::abs(least));
+  const double unit = 1e-12 * std::max(1.0, std::abs(least));
   for (std::size_t k = 0; k < places.size(); ++k)
-    candidates.push_back(
-        {std::nearbyint((without[k] - least) / grain), norms[static_cast<std::size_t>(places[k])], places[k]});
+    candidates.push_back({without[k] == least ? 0.0 : std::nearbyint((without[k] - least) / unit),
+                          std::ranges::count_if(limits, [&](double limit) { return without[k] > limit; }),
+                          norms[static_cast<std::size_t>(places[k])], places[k]});
   std::ranges::sort(candidates, [](const candidate& a, const candidate& b) {
-    if (a.loss != b.loss) return a.loss < b.loss;
-    return a.norm != b.norm ? a.norm < b.norm : a.place > b.place;
+    return std::tuple(a.loss, a.crossed, a.norm, b.place) < std::tuple(b.loss, b.crossed, b.norm, a.place);
   });
   std::vector<index> result;
   for (const candidate& which : candidates) result.push_back(which.place);
@@ -103,12 +96,13 @@ template <class Loss>
 /// Each step ranks all directions that are left by the exact loss without each of them, and removes the one whose
 /// removal leaves the least loss. While more than `one_by_one` are left it removes the first eighth of the ranking at
 /// once, halved until the loss of the whole group, also exact, uses up no more than a tenth of what is left to the
-/// nearest limit above the present loss. A limit is so only ever crossed by the removal of a single direction, the best
-/// one: whatever set of the path is the smallest with a loss within a limit, no single direction more can be removed
+/// nearest limit above the present loss. Thus a limit is crossed only by the removal of a single direction, the best one,
+/// if none can be removed without crossing it: whatever set of the path is the smallest with a loss within a limit, no single direction more can be removed
 /// from it within that limit (it is 1-minimal; a smaller set of other directions may exist).
 ///
-/// Losses within rounding of each other (1e-12) rank by the direction's norm, the weaker first, then by place, the last
-/// first. A loss that is NaN counts as infinite. The result doesn't depend on the number of threads.
+/// Losses that are the same in units of 1e-12 (of 1, or of the least if that is larger), counted from the least, rank
+/// by the limits that they cross, the fewest first, then by the direction's norm, the weaker first, then by place, the
+/// last first. A loss that isn't finite counts as infinite, the worst. The result doesn't depend on the number of threads.
 ///
 /// \param loss         callable double(std::span<const double> coordinates), copied once a thread
 /// \param coordinates  where to begin
@@ -142,8 +136,11 @@ template <class Loss>
 
   while (!left.empty()) {
     const double before = path.back().loss;
-    const std::vector<double> without = detail::losses_without(losses, now, left);
-    std::vector<index> order = detail::rank_removals(left, without, norms);
+    std::vector<double> without = detail::losses_after(losses, now, std::ssize(left), [&](auto& point, index which) {
+      point[static_cast<std::size_t>(left[static_cast<std::size_t>(which)])] = 0;
+    });
+    std::ranges::transform(without, without.begin(), detail::ranked);
+    std::vector<index> order = detail::rank_removals(left, without, norms, options.limits);
     double next = without[static_cast<std::size_t>(std::ranges::find(left, order.front()) - left.begin())];
 
     double limit = std::numeric_limits<double>::infinity();
