@@ -42,12 +42,14 @@
 #include <lindyn/circuit/competition/conflict.hpp>
 #include <lindyn/circuit/competition/relational_competition.hpp>
 #include <lindyn/circuit/competition/starvation.hpp>
+#include <lindyn/circuit/detection/accuracy.hpp>
 #include <lindyn/circuit/detection/circuit_graph.hpp>
 #include <lindyn/circuit/detection/data_loss.hpp>
 #include <lindyn/circuit/detection/detect.hpp>
 #include <lindyn/circuit/detection/detection.hpp>
 #include <lindyn/circuit/detection/elimination.hpp>
 #include <lindyn/circuit/detection/gauge.hpp>
+#include <lindyn/circuit/detection/loss_concepts.hpp>
 #include <lindyn/circuit/detection/rescaled_loss.hpp>
 #include <lindyn/circuit/induction/exact_induction_head.hpp>
 #include <lindyn/circuit/induction/induction_circuit.hpp>

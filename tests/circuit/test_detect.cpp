@@ -191,6 +191,7 @@ TEST_CASE("any loss on the manifold serves: the plain model, and a network on da
   CHECK(net.loss(pruned, types, task::loss::cross_entropy) == doctest::Approx(found.circuit.loss).epsilon(1e-12));
   const model::attention_only<layers<2>, heads<1>, float> single(planted.basis.shape());
   circuit::data_loss coarse(planted.basis, single, types.view());
+  static_assert(!circuit::double_precision_loss<decltype(coarse)> && circuit::double_precision_loss<decltype(data)>);
   CHECK(coarse.loss(found.pruned) == doctest::Approx(found.circuit.loss).epsilon(1e-4));
 
   // With the off-manifold part kept, all directions together have the loss of the weights.
@@ -199,6 +200,9 @@ TEST_CASE("any loss on the manifold serves: the plain model, and a network on da
   const auto on_top = detect(planted.basis, weights, kept, {.budget = planted_budget});
   CHECK(on_top.all.loss == doctest::Approx(*found.loss_weights).epsilon(1e-12));
   CHECK(on_top.none.loss == doctest::Approx(net.loss(split.off_manifold, types, task::loss::cross_entropy)));
+  const auto with_rest = circuit::pruned_weights(planted.basis, on_top, split.off_manifold);
+  CHECK(net.loss(with_rest, types, task::loss::cross_entropy) == doctest::Approx(on_top.circuit.loss).epsilon(1e-12));
+  CHECK_THROWS_AS((void)circuit::pruned_weights(planted.basis, on_top, std::vector<double>(3)), shape_error);
 }
 
 TEST_CASE("a circuit too weak to be certain gets its strength back") {
@@ -222,8 +226,19 @@ TEST_CASE("a circuit too weak to be certain gets its strength back") {
   const auto found = detect(planted.basis, planted.basis.embed(weak), rescaled, {.budget = 0.1});
   CHECK(planted.is_found(found));
   CHECK(found.scale == factor);
-  auto point = planted.basis.project(circuit::pruned_weights(planted.basis, found)).coordinates;
-  CHECK(planted.model.loss(point) == doctest::Approx(found.circuit.loss).epsilon(1e-12));
+  const auto pruned = circuit::pruned_weights(planted.basis, found);
+  CHECK(planted.model.loss(planted.basis.project(pruned).coordinates) ==
+        doctest::Approx(found.circuit.loss).epsilon(1e-12));
+  // Shares are of the weights as they are.
+  CHECK(found.circuit_share == doctest::Approx(1).epsilon(1e-12));
+  // A list that ends earlier is at its end, and says so.
+  CHECK(found.largest_scale == 4);
+  CHECK(found.at_largest_scale() == (factor == 4));
+  const auto bounded = detect(planted.basis, planted.basis.embed(weak),
+                              circuit::rescaled_loss(planted.model, {1, 1.25}), {.budget = 0.1});
+  CHECK(bounded.scale == 1.25);
+  CHECK(bounded.at_largest_scale());
+  CHECK_FALSE(detect(planted.basis, planted.basis.embed(weak), planted.model).at_largest_scale());
   CHECK(rescaled.loss(std::vector<double>(weak.size())) == doctest::Approx(std::log(16)));
   CHECK_THROWS_AS(circuit::rescaled_loss(planted.model, {}), argument_error);
   CHECK_THROWS_AS(circuit::rescaled_loss(planted.model, {1, 0}), argument_error);

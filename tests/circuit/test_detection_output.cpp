@@ -81,14 +81,14 @@ TEST_CASE("the graph has heads as nodes and directions as edges, wide as they ar
 }
 
 TEST_CASE("options of the graph") {
-  const std::string few = to_graphviz(example(), {.most = 1});
-  CHECK(has(few, "drawn: the 1 directions of 3 that are missed most"));
+  const std::string few = to_graphviz(example(), {.most_directions = 1});
+  CHECK(has(few, "drawn: 1 of 3 directions, the most missed first"));
   CHECK_FALSE(has(few, "-> output [color"));
   CHECK(has(few, "head_2_0 [label=\"layer 2\", shape=ellipse, style=filled, fillcolor=\"#fafafa\""));
   CHECK(
       has(to_graphviz(example(), {.title = "a \"title\"\nof two lines"}), "label=\"a \\\"title\\\"\\nof two lines\""));
   CHECK_THROWS_AS((void)to_graphviz(example(), {.digits = 0}), argument_error);
-  CHECK_THROWS_AS((void)to_graphviz(example(), {.most = -1}), argument_error);
+  CHECK_THROWS_AS((void)to_graphviz(example(), {.most_directions = -1}), argument_error);
   detection nothing = example();
   nothing.survivors.clear();
   CHECK(has(to_graphviz(nothing), "head_1_0 [label"));
@@ -118,6 +118,12 @@ TEST_CASE("JSON says everything, and numbers come back") {
   CHECK(json["path"][1]["accuracy"] == 0.75);
   found.budget = std::numeric_limits<double>::infinity();
   CHECK(io::json::parse(to_json(found).dump())["budget"].is_null());
+  CHECK(json["at_largest_scale"] == false);
+  CHECK_FALSE(json.contains("largest_scale"));
+  found.scale = 4;
+  found.largest_scale = 4;
+  CHECK(to_json(found)["at_largest_scale"] == true);
+  CHECK(to_json(found)["largest_scale"] == 4);
 }
 
 }  // namespace

@@ -23,9 +23,9 @@ namespace lindyn::circuit {
 
 /// Options of `to_graphviz`.
 struct graph_options {
-  std::string title = {};  ///< above the picture; empty: budget, losses and shares
-  int digits = 2;          ///< significant digits of strengths and losses
-  index most = 16;         ///< directions that are drawn, those first that are missed most
+  std::string title = {};      ///< above the picture; empty: budget, losses and shares
+  int digits = 2;              ///< significant digits of strengths and losses
+  index most_directions = 16;  ///< that are drawn, the most missed first
 };
 
 namespace detail {
@@ -44,7 +44,7 @@ public:
       : found_(found),
         options_(options),
         drawn_(std::span(found.survivors)
-                   .first(static_cast<std::size_t>(std::min(options.most, std::ssize(found.survivors))))) {
+                   .first(static_cast<std::size_t>(std::min(options.most_directions, std::ssize(found.survivors))))) {
     for (const auto& unit : drawn_) largest_ = std::max(largest_, unit.norm);
   }
 
@@ -89,8 +89,8 @@ private:
   [[nodiscard]] std::string left_out() const {
     const std::size_t all = found_.survivors.size();
     return drawn_.size() == all ? ""
-                                : "\\ndrawn: the " + std::to_string(drawn_.size()) + " directions of " +
-                                      std::to_string(all) + " that are missed most";
+                                : "\\ndrawn: " + std::to_string(drawn_.size()) + " of " + std::to_string(all) +
+                                      " directions, the most missed first";
   }
 
   [[nodiscard]] std::string head_name(int layer, int head) const {
@@ -215,10 +215,10 @@ private:
 /// brought that too. Labels say what the direction does, its strength, and the loss without it. Edges are the wider the
 /// larger the direction's norm; blue ones are core, orange ones aiding; a bar in place of the arrowhead means a negative
 /// strength. Dotted grey edges pass copies on from head to head. Throws argument_error unless there is at least one
-/// digit, and `most` isn't negative.
+/// digit, and `most_directions` isn't negative.
 [[nodiscard]] inline std::string to_graphviz(const detection& found, const graph_options& options = {}) {
   require(options.digits >= 1, "digits", options.digits, "at least 1");
-  require(options.most >= 0, "most", options.most, "not negative");
+  require(options.most_directions >= 0, "most_directions", options.most_directions, "not negative");
   return detail::graph_writer(found, options).text();
 }
 

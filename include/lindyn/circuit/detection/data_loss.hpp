@@ -5,12 +5,12 @@
 /// A network's loss and accuracy on data, as a function of the manifold's coordinates.
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include <lindyn/circuit/detection/accuracy.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/manifold/basis.hpp>
@@ -19,28 +19,6 @@
 #include <lindyn/task/loss.hpp>
 
 namespace lindyn::circuit {
-
-/// Share of the weighted sequences whose answer has the largest logit. Where k logits share the largest value, but for
-/// 1e-9 of it or of 1, an answer among them counts 1 / k: what guessing between them would give.
-/// \param network  model::attention_only, or any network with its members
-/// \param weights  laid out by network.parameters()
-template <class Network>
-[[nodiscard]] double accuracy(const Network& network, std::span<const typename Network::scalar> weights,
-                              const task::batch_view& batch) {
-  const auto logits = network.logits(weights, batch);
-  const auto vocabulary = static_cast<std::size_t>(network.shape().vocabulary);
-  double right = 0, total = 0;
-  for (index place = 0; place < batch.count(); ++place) {
-    const auto row = std::span(logits).subspan(static_cast<std::size_t>(place) * vocabulary, vocabulary);
-    const double largest = std::ranges::max(row);
-    const double least = largest - 1e-9 * std::max(1.0, std::abs(largest));
-    const auto tied = std::ranges::count_if(row, [&](double logit) { return logit >= least; });
-    total += batch.weight(place);
-    if (row[static_cast<std::size_t>(batch.answers[static_cast<std::size_t>(place)])] >= least)
-      right += batch.weight(place) / static_cast<double>(tied);
-  }
-  return right / total;
-}
 
 /// The loss of the full network on given sequences, at weights embed(coordinates) + rest. A reduced::manifold_loss.
 ///
@@ -51,6 +29,9 @@ template <class Network>
 template <class Network>
 class data_loss {
 public:
+  /// Of the network's weights. `detect` needs double (see double_precision_loss).
+  using scalar = typename Network::scalar;
+
   /// \param basis      the manifold
   /// \param network    of the basis' shape
   /// \param sequences  the data, which are copied
@@ -103,8 +84,6 @@ public:
   }
 
 private:
-  using scalar = typename Network::scalar;
-
   void place(std::span<const double> coordinates) {
     basis_.embed(coordinates, weights_);
     if (!rest_.empty()) std::ranges::transform(weights_, rest_, weights_.begin(), std::plus{});

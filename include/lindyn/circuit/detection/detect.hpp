@@ -17,8 +17,8 @@
 #include <lindyn/circuit/detection/detection.hpp>
 #include <lindyn/circuit/detection/elimination.hpp>
 #include <lindyn/circuit/detection/gauge.hpp>
+#include <lindyn/circuit/detection/loss_concepts.hpp>
 #include <lindyn/core/errors.hpp>
-#include <lindyn/core/parallel.hpp>
 #include <lindyn/core/progress.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/manifold/basis.hpp>
@@ -44,18 +44,11 @@ template <reduced::manifold_loss Model>
 class point_loss {
 public:
   explicit point_loss(const Model& model) : model_(model) {}
-  double operator()(std::span<const double> coordinates) {
-    if constexpr (requires { model_.loss(coordinates); }) {
-      return model_.loss(coordinates);
-    } else {
-      velocity_.resize(coordinates.size());
-      return model_.velocity(coordinates, velocity_);
-    }
-  }
+  double operator()(std::span<const double> coordinates) { return loss_at(model_, coordinates, spare_); }
 
 private:
   Model model_;
-  std::vector<double> velocity_;
+  std::vector<double> spare_;
 };
 
 /// Frobenius norms of the basis' elements.
@@ -94,13 +87,7 @@ public:
   /// For each case the loss of `point` after change(point, case).
   template <class Change>
   [[nodiscard]] std::vector<double> losses(std::span<const double> point, index cases, const Change& change) {
-    std::vector<double> result(static_cast<std::size_t>(cases));
-    parallel_chunks(cases, 1, static_cast<int>(losses_.size()), [&](index which, index, index, int worker) {
-      std::vector<double> changed(point.begin(), point.end());
-      change(changed, which);
-      result[static_cast<std::size_t>(which)] = losses_[static_cast<std::size_t>(worker)](changed);
-    });
-    return result;
+    return losses_after(losses_, point, cases, change);
   }
 
   /// Fills in what each survivor is worth, and who could take its place.
@@ -174,11 +161,12 @@ private:
 /// \param basis    the manifold
 /// \param split    the projected weights
 /// \param model    the exact relational loss (reduced::relational_model), that of a network on data (data_loss), or any
-///                 other loss on the manifold, such as rescaled_loss, which finds smaller circuits in trained weights
+///                 other loss on the manifold in double precision, such as rescaled_loss, which finds smaller circuits
+///                 in trained weights; what else of a model is made use of, loss_concepts.hpp says
 /// \param options  budgets, accuracy, threads
 /// Throws argument_error for a negative or NaN budget, or a core_budget below it; shape_error if projection or model are
 /// of another manifold; non_finite_error if a coordinate, or the loss of all or of none, isn't finite.
-template <reduced::manifold_loss Model>
+template <double_precision_loss Model>
 [[nodiscard]] detection detect(const manifold::basis& basis, const manifold::projection& split, const Model& model,
                                const detection_options& options = {}) {
   require(options.budget >= 0, "budget", options.budget, "not negative");
@@ -201,7 +189,10 @@ template <reduced::manifold_loss Model>
   found.energy_share = split.energy_share();
   found.weights = split.weights;
   found.coordinates = split.coordinates;
-  found.gauge = find_gauge(copy, basis);
+  if constexpr (factored_loss<Model>)
+    found.gauge = find_gauge(basis, copy.model());  // it is that of the model's multiples too
+  else
+    found.gauge = find_gauge(basis, copy);
   fix_gauge(found.gauge, norms, found.coordinates);
 
   const auto perform = [&](std::span<const double> point) {
@@ -254,7 +245,8 @@ template <reduced::manifold_loss Model>
       if (step > core_end) found.core_coordinates[where] = found.coordinates[where];
       found.survivors.push_back({report.describe(found, place), step > core_end ? role::core : role::aiding, 0, 0, {}});
     }
-  if constexpr (requires { copy.scale(found.pruned); }) {
+  if constexpr (factored_loss<Model>) {
+    found.largest_scale = copy.largest_scale();
     found.scale = copy.scale(found.pruned);
     found.core_scale = copy.scale(found.core_coordinates);
   }
@@ -277,11 +269,11 @@ template <reduced::manifold_loss Model>
 ///     for (const auto& unit : found.survivors) std::printf("%6.2f  %s\n", unit.strength, unit.sentence.c_str());
 ///
 /// Throws shape_error for another number of weights, non_finite_error, naming the weight, and what the above throws.
-template <reduced::manifold_loss Model>
+template <double_precision_loss Model>
 [[nodiscard]] detection detect(const manifold::basis& basis, std::span<const double> weights, const Model& model,
                                const detection_options& options = {}) {
   detection found = detect(basis, basis.project(weights), model, options);
-  if constexpr (requires(Model & data) { data.weights_loss(weights); }) {
+  if constexpr (full_weights_loss<Model>) {
     Model copy = model;
     found.loss_weights = copy.weights_loss(weights);
   }

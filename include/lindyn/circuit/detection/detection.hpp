@@ -4,6 +4,8 @@
 /// \file
 /// What detection finds in a network's weights: the directions that survive, what each is worth, and how the others went.
 
+#include <algorithm>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +13,7 @@
 
 #include <lindyn/circuit/detection/elimination.hpp>
 #include <lindyn/circuit/detection/gauge.hpp>
+#include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/manifold/basis.hpp>
 #include <lindyn/manifold/layout.hpp>
@@ -87,21 +90,30 @@ struct detection {
 
   double norm = 0;                                   ///< Frobenius norm of the weights
   double energy_share = 1;                           ///< share of their squared norm on the manifold
-  double circuit_share = 0;                          ///< share of their squared norm in the circuit
+  double circuit_share = 0;                          ///< the same in the circuit, of the strengths before `scale`
   std::vector<manifold::weight_projection> weights;  ///< norm and off-manifold norm by weight
 
-  std::vector<double> coordinates;       ///< of the projected weights, in the gauge that is simplest to read
-  std::vector<double> pruned;            ///< of the circuit
-  std::vector<double> core_coordinates;  ///< of the core
-  double scale = 1;                      ///< by which the circuit's loss takes them: not 1 with rescaled_loss only
-  double core_scale = 1;                 ///< the same of the core
+  std::vector<double> coordinates;           ///< of the projected weights, in the gauge that is simplest to read
+  std::vector<double> pruned;                ///< of the circuit
+  std::vector<double> core_coordinates;      ///< of the core
+  double scale = 1;                          ///< by which the circuit's loss takes them: not 1 with rescaled_loss only
+  double core_scale = 1;                     ///< the same of the core
+  std::optional<double> largest_scale = {};  ///< that was tried, with rescaled_loss
+
+  /// Whether the circuit's loss takes the largest factor that was tried: with larger ones the circuit may be another.
+  [[nodiscard]] bool at_largest_scale() const noexcept { return largest_scale && scale == *largest_scale; }
 };
 
-/// The circuit as weights of a network: zero but for the surviving directions, times `scale`. Laid out by
-/// basis.parameters().
-[[nodiscard]] inline std::vector<double> pruned_weights(const manifold::basis& basis, const detection& found) {
+/// The circuit as weights of a network, laid out by basis.parameters(): the surviving directions times `scale`, plus what
+/// the model of the detection adds whatever is pruned.
+/// \param rest  that of data_loss; empty: nothing
+/// Throws shape_error for another number of weights in rest.
+[[nodiscard]] inline std::vector<double> pruned_weights(const manifold::basis& basis, const detection& found,
+                                                        std::span<const double> rest = {}) {
+  if (!rest.empty()) require_extent("rest.size()", rest.size(), basis.parameters().size());
   std::vector<double> weights = basis.embed(found.pruned);
   for (double& weight : weights) weight *= found.scale;
+  if (!rest.empty()) std::ranges::transform(weights, rest, weights.begin(), std::plus{});
   return weights;
 }
 

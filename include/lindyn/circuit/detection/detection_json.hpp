@@ -5,6 +5,8 @@
 /// A detected circuit as JSON.
 
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <lindyn/circuit/detection/detection.hpp>
@@ -49,6 +51,8 @@ namespace detail {
   if (found.loss_weights) result["loss_weights"] = *found.loss_weights;
   result["scale"] = found.scale;
   result["core_scale"] = found.core_scale;
+  if (found.largest_scale) result["largest_scale"] = *found.largest_scale;
+  result["at_largest_scale"] = found.at_largest_scale();
   result["norm"] = found.norm;
   result["energy_share"] = found.energy_share;
   result["circuit_share"] = found.circuit_share;

@@ -14,10 +14,10 @@
 #include <Eigen/Core>
 #include <Eigen/LU>
 
+#include <lindyn/circuit/detection/loss_concepts.hpp>
 #include <lindyn/core/random.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/manifold/basis.hpp>
-#include <lindyn/reduced/manifold_loss.hpp>
 
 namespace lindyn::circuit {
 
@@ -35,8 +35,8 @@ struct gauge_direction {
 namespace detail {
 
 /// Gradients of the loss at random points, one a column.
-template <reduced::manifold_loss Model>
-[[nodiscard]] Eigen::MatrixXd random_gradients(Model& model, const manifold::basis& basis, index count) {
+template <double_precision_loss Model>
+[[nodiscard]] Eigen::MatrixXd random_gradients(const manifold::basis& basis, Model& model, index count) {
   const index dimension = basis.dimension();
   Eigen::MatrixXd gradients(dimension, count);
   std::vector<double> point(static_cast<std::size_t>(dimension));
@@ -52,7 +52,7 @@ template <reduced::manifold_loss Model>
 
 [[nodiscard]] inline std::string gauge_sentence(const manifold::basis& basis, std::span<const index> places,
                                                 std::span<const double> coefficients) {
-  if (places.size() == 1) return basis.label(places.front()) + " changes nothing: no sequence shows this relation";
+  if (places.size() == 1) return basis.label(places.front()) + " changes nothing: the loss doesn't depend on it";
   std::string sum;
   for (std::size_t k = 0; k < places.size(); ++k) {
     const double c = coefficients[k];
@@ -66,7 +66,7 @@ template <reduced::manifold_loss Model>
 
 /// find_gauge, of gradients. (A template, so that only those compile it who use it.)
 template <class Matrix>
-[[nodiscard]] std::vector<gauge_direction> gauge_of(const Matrix& gradients, const manifold::basis& basis) {
+[[nodiscard]] std::vector<gauge_direction> gauge_of(const manifold::basis& basis, const Matrix& gradients) {
   const manifold::layout& of = basis.layout();
   const double floor = 1e-12 * gradients.cwiseAbs().maxCoeff();
   std::vector<gauge_direction> result;
@@ -119,18 +119,20 @@ template <class Matrix>
 
 /// The directions along which the loss is constant, block by block of the weights.
 ///
-/// The loss is a real-analytic function of the coordinates. If its derivative along v vanishes at a point drawn at
+/// The loss must be a real-analytic function of the coordinates, as those of relational_model, plain_model and data_loss
+/// are (of rescaled_loss, which isn't where its factor changes, detect takes the model below). If its derivative along v vanishes at a point drawn at
 /// random it therefore vanishes everywhere, with probability one: derivatives are taken at more random points (of fixed
 /// seeds) than a block has selections, and the null space of a block is that of its gradients there. A coordinate counts
 /// as invisible if its derivatives are below 1e-12 of the largest. Directions that take part in several blocks aren't
-/// looked for; for recall, on slots and rings, with couples and without, tests show that there are none.
+/// looked for; tests show that there are none for recall on slots with two layers, with two heads or two classes of
+/// tokens, and on a ring with one layer and with two.
 ///
 /// What is found depends on the population: a query that opens its block has no predecessor, so that the last layer's
 /// `L2[x,1]M` changes nothing; the shifts of a ring beyond the sequence change nothing, and the sum of all visible ones
 /// is a constant in each row of the first layer's scores, which the softmax doesn't see.
-template <reduced::manifold_loss Model>
-[[nodiscard]] std::vector<gauge_direction> find_gauge(Model& model, const manifold::basis& basis) {
-  return detail::gauge_of(detail::random_gradients(model, basis, basis.layout().selections() + 4), basis);
+template <double_precision_loss Model>
+[[nodiscard]] std::vector<gauge_direction> find_gauge(const manifold::basis& basis, Model& model) {
+  return detail::gauge_of(basis, detail::random_gradients(basis, model, basis.layout().selections() + 4));
 }
 
 /// The coordinates of the same loss that are simplest to read: invisible ones are set to zero, and along each dependent
