@@ -130,7 +130,8 @@ void add_detection_options(CLI::App& app, options& o) {
       ->check(CLI::IsMember({"population", "data"}))
       ->capture_default_str();
   app.add_option("--sequences", o.sequences, "with --on data: how many")->capture_default_str();
-  app.add_flag("--keep-rest", o.keep_rest, "with --on data: what lies off the manifold stays in place");
+  app.add_flag("--keep-rest", o.keep_rest,
+               "with --on data: what lies off the manifold stays in place, in pruned.safetensors too");
 }
 
 /// Reads the command line; returns an exit code if the program is done with that.
@@ -190,7 +191,7 @@ void require_valid(const options& o) {
 struct subject {
   explicit subject(const options& o)
       : law(examples::make_law(o.law)),
-        basis(o.layers, o.heads, law.structure()),
+        basis((require_feasible(law, o), o.layers), o.heads, law.structure()),
         population(examples::relational_population(law, static_cast<std::uint64_t>(o.seed))) {}
 
   examples::chosen_law law;
@@ -227,9 +228,11 @@ circuit::detection detect_by(const subject& of, const options& o, std::span<cons
 }
 
 /// Detection by the exact loss of the population or by that of data. Accuracies are the population's either way.
-circuit::detection detect(const subject& of, const options& o, std::span<const double> weights, std::uint64_t seed) {
+/// \param rest  that stays in place, whatever is taken out
+circuit::detection detect(const subject& of, const options& o, std::span<const double> weights,
+                          const std::vector<double>& rest, std::uint64_t seed) {
   const parts::network<double> net(of.basis.shape());
-  circuit::data_loss exact(of.basis, net, of.population.sequences.view(), o.scored());
+  circuit::data_loss exact(of.basis, net, of.population.sequences.view(), o.scored(), rest);
   const circuit::detection_options settings{
       .budget = o.budget,
       .core_budget = o.core_budget,
@@ -239,10 +242,8 @@ circuit::detection detect(const subject& of, const options& o, std::span<const d
   if (o.on == "population")
     return detect_by(of, o, weights, reduced::relational_model(of.basis, of.population.sequences, o.scored()),
                      settings);
-  auto rest = o.keep_rest ? of.basis.project(weights).off_manifold : std::vector<double>();
   const auto data = parts::fresh_sequences(of.law, seed, o.sequences);
-  return detect_by(of, o, weights, circuit::data_loss(of.basis, net, data.view(), o.scored(), std::move(rest)),
-                   settings);
+  return detect_by(of, o, weights, circuit::data_loss(of.basis, net, data.view(), o.scored(), rest), settings);
 }
 
 /// Loss and accuracy of weights as they are, on fresh sequences.
@@ -293,6 +294,7 @@ io::json summary_of(const result& r) {
   summary["core_budget_used"] = r.found.core_budget;
   summary["circuit_factor"] = r.found.scale;
   summary["core_factor"] = r.found.core_scale;
+  summary["largest_factor"] = or_null(r.found.largest_scale);
   summary["energy_share"] = r.found.energy_share;
   summary["circuit_share"] = r.found.circuit_share;
   summary["detection_seconds"] = r.detection_seconds;
@@ -366,14 +368,15 @@ result study(const subject& of, const options& o, std::int64_t which, const std:
   std::cout << std::flush;
 
   const auto begin = std::chrono::steady_clock::now();
-  r.found = detect(of, o, weights, seed);
+  const auto rest = o.keep_rest ? of.basis.project(weights).off_manifold : std::vector<double>();
+  r.found = detect(of, o, weights, rest, seed);
   r.detection_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   parts::print(r.found);
 
   if (o.seeds == 1) examples::finish_undisturbed();  // else the next network's training may be interrupted
   io::write_json(folder / "detection.json", circuit::to_json(r.found));
   io::write_parameters(folder / "pruned.safetensors", table,
-                       std::span<const double>(circuit::pruned_weights(of.basis, r.found)), {}, origin);
+                       std::span<const double>(circuit::pruned_weights(of.basis, r.found, rest)), {}, origin);
   parts::write_elimination(folder / "elimination.csv", of.basis, r.found);
   r.drawn = parts::draw_elimination(folder, r.found, title_of(o));
   r.graph_drawn = examples::draw_graph(folder, "circuit", circuit::to_graphviz(r.found));

@@ -40,7 +40,7 @@ inline constexpr std::array accuracy_levels{0.99, 0.922, 0.594};
   return result;
 }
 
-/// The table of losses and accuracies, and a sentence for each survivor, those first that are missed most.
+/// The table of losses and accuracies, and a sentence for each survivor, the most missed first.
 inline void print(const circuit::detection& found) {
   const index core = count(found, circuit::role::core), aiding = count(found, circuit::role::aiding);
   std::printf("\n%-34s%10s%12s\n", "", "loss", "accuracy");
@@ -57,6 +57,8 @@ inline void print(const circuit::detection& found) {
   if (found.scale != 1 || found.core_scale != 1)
     std::printf("Loss and accuracy are those of %g times the circuit's strengths, and %g times the core's.\n",
                 found.scale, found.core_scale);
+  if (found.at_largest_scale())
+    std::printf("The circuit's factor is the largest that was tried: with larger ones the circuit may be another.\n");
   for (const double level : accuracy_levels)
     if (const auto fewest = fewest_with_accuracy(found, level))
       std::printf("Accuracy %g takes %lld of them, in the order of elimination.\n", level,

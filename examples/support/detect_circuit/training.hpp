@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include <lindyn/circuit/detection/data_loss.hpp>
+#include <lindyn/circuit/detection/accuracy.hpp>
 #include <lindyn/core/random.hpp>
 #include <lindyn/io/csv.hpp>
 #include <lindyn/model/attention_only.hpp>
