@@ -48,7 +48,8 @@ namespace examples {
                 << into(".png") << "set terminal svg size " << size << " font 'DejaVu Sans,10' background 'white'\n"
                 << into(".svg");
   file.commit();
-  const bool drawn = run_program("gnuplot", {script}, folder);
+  const bool drawn = run_program("gnuplot", {script}, folder) && std::filesystem::exists(folder / (name + ".png")) &&
+                     std::filesystem::exists(folder / (name + ".svg"));
   if (!drawn)  // killed, perhaps, in the midst of one
     for (const char* suffix : {".png.part", ".svg.part"}) {
       std::error_code ignored;

@@ -29,10 +29,12 @@ namespace examples {
     std::error_code fault;
     std::filesystem::remove(picture, fault);
     drawn = drawn && run_program("dot", {"-T" + suffix, "-o", part.filename().string(), source}, folder);
-    if (drawn)
-      std::filesystem::rename(part, picture);
-    else
+    if (drawn) {
+      std::filesystem::rename(part, picture, fault);
+      drawn = !fault;  // there is none if the program wrote nothing
+    } else {
       std::filesystem::remove(part, fault);
+    }
   }
   return drawn;
 }

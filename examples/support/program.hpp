@@ -20,6 +20,24 @@ inline void finish_undisturbed() {
   std::signal(SIGTERM, SIG_IGN);
 }
 
+/// While it lives, interrupts wait: what is written, here or by programs that are started, is written whole.
+class undisturbed {
+public:
+  undisturbed() {
+    sigset_t interrupts;
+    sigemptyset(&interrupts);
+    sigaddset(&interrupts, SIGINT);
+    sigaddset(&interrupts, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &interrupts, &before_);
+  }
+  undisturbed(const undisturbed&) = delete;
+  undisturbed& operator=(const undisturbed&) = delete;
+  ~undisturbed() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+  sigset_t before_{};
+};
+
 /// Says which files a program has written, and why there may be no pictures among them.
 inline void report_written(const std::filesystem::path& folder, const std::string& files, const std::string& pictures,
                            bool drawn) {
