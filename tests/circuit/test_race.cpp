@@ -232,6 +232,21 @@ TEST_CASE("between a start that wins in time and one that doesn't nobody shares 
   CHECK(found->low - *found->clear_before <= 2 * options.resolution);
 }
 
+TEST_CASE("the zone of shared work isn't measured across another boundary") {
+  // Three pairs win on this line: the one in the middle shares its work wherever it wins.
+  auto model = race_model();
+  const auto from = race_start(6), to = race_start(7);
+  const auto found = circuit::find_crossing(model, from, to, {.race = {}, .resolution = 0x1p-12});
+  REQUIRE(found);
+  const auto last = circuit::race(model, to);
+  CHECK(last.winner != found->before.winner);
+  CHECK(last.winner != found->after.winner);
+  CHECK(!last.shared());
+  CHECK(found->clear_before);
+  CHECK(!found->clear_after);
+  CHECK(!found->width());
+}
+
 TEST_CASE("each cell of a winner map is the race from its start, on any number of threads, resumed or not") {
   auto model = race_model();
   const auto start = race_start(6);
