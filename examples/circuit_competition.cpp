@@ -22,6 +22,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,7 @@
 #include <lindyn/io/json.hpp>
 #include <lindyn/io/output_folder.hpp>
 #include <lindyn/sweep/grid.hpp>
+#include <lindyn/sweep/journal.hpp>
 
 #include "support/circuit_competition/agreement.hpp"
 #include "support/circuit_competition/maps.hpp"
@@ -41,6 +43,7 @@
 #include "support/program.hpp"
 #include "support/progress_line.hpp"
 #include "support/provenance.hpp"
+#include "support/refuse_unused.hpp"
 
 namespace {
 
@@ -103,18 +106,30 @@ std::optional<int> parse(int argc, char** argv, options& o) {
       ->excludes(force);
   try {
     app.parse(argc, argv);
-    // An option that would have no effect is a mistake.
-    const auto belongs = [&](const std::string& option, bool used, const std::string& to) {
-      if (app.count(option) > 0 && !used) throw CLI::ValidationError(option, "has no effect but with " + to);
-    };
-    belongs("--burstiness", o.wants("f_v"), "diagram f_v");
-    belongs("--within-class", o.wants("b"), "diagram b");
-    belongs("--batch", !o.untrained, "training");
-    belongs("--seed", !o.untrained || s.start != "equal", "training or a random --start");
+    examples::refuse_unused(app, "--burstiness", o.wants("f_v"), "diagram f_v");
+    examples::refuse_unused(app, "--within-class", o.wants("b"), "diagram b");
+    examples::refuse_unused(app, "--batch", !o.untrained, "training");
+    examples::refuse_unused(app, "--seed", !o.untrained || s.start != "equal", "training or a random --start");
   } catch (const CLI::ParseError& end) {
     return app.exit(end);
   }
   return {};
+}
+
+/// Throws argument_error for a law that leaves nothing to draw, in the words of the command line, where --vocab counts
+/// the common tokens alone.
+void require_law(const competition::setting& s, const competition::point& at) {
+  try {
+    (void)lindyn::population::enumerate_types(s.law(at));
+  } catch (const lindyn::argument_error& fault) {
+    const auto renamed = [&](const std::string& option, const std::string& value) {
+      throw lindyn::argument_error(option, value, fault.allowed());
+    };
+    if (fault.argument() == "vocabulary") renamed("vocab", std::to_string(s.common));
+    if (fault.argument() == "rare_vocabulary") renamed("rare-vocab", fault.value());
+    if (fault.argument() == "within_class") renamed("within-class", fault.value());
+    throw;
+  }
 }
 
 /// Throws argument_error for values that no later step would refuse before work begins.
@@ -124,6 +139,8 @@ void require_valid(const options& o) {
     lindyn::require(value > 0 && value <= 1e6, name, value, "positive, and at most 1e6");
   };
   lindyn::require(o.cells >= 3 && o.cells <= 256, "cells", o.cells, "in [3, 256]");
+  lindyn::require(s.common >= 2 && s.common <= 500'000, "vocab", s.common, "in [2, 500000]");
+  lindyn::require(s.rare >= 3 && s.rare <= 500'000, "rare-vocab", s.rare, "in [3, 500000]");
   lindyn::require(s.steps >= 1 && s.steps <= 1'000'000'000, "steps", s.steps, "in [1, 1000000000]");
   positive("lr", s.learning_rate);
   positive("scale", s.scale);
@@ -133,8 +150,8 @@ void require_valid(const options& o) {
   lindyn::require(!o.out.empty(), "out", "\"\"", "a folder");
   lindyn::require(!o.wants("b") || s.pairs >= 2, "pairs", s.pairs, "at least 2 for diagram b");
   // Vocabularies, pairs, burstiness and shares are the law's. Few repetitions need most tokens, and have most types.
-  if (o.wants("f_v")) (void)lindyn::population::enumerate_types(s.law({0.5, 0.5, o.burstiness}));
-  if (o.wants("b")) (void)lindyn::population::enumerate_types(s.law({0.5, o.within_class, 1}));
+  if (o.wants("f_v")) require_law(s, {0.5, 0.5, o.burstiness});
+  if (o.wants("b")) require_law(s, {0.5, o.within_class, 1});
 }
 
 /// `count` cells that share [0, 1], by their middles.
@@ -162,6 +179,11 @@ std::vector<competition::diagram> diagrams(const options& o) {
   return result;
 }
 
+/// Where a map of a diagram is kept.
+std::filesystem::path journal_of(const options& o, const competition::diagram& d, const std::string& kind) {
+  return o.out / (d.name + "_" + kind + ".journal");
+}
+
 struct timed_table {
   sweep::table table;
   double seconds = 0;
@@ -170,12 +192,10 @@ struct timed_table {
 /// A map that is kept in a journal, and how long it took this time.
 template <class Map>
 timed_table timed(const Map& map, const options& o, const competition::diagram& d, const std::string& kind) {
-  const auto journal = o.out / (d.name + "_" + kind + ".journal");
-  if (!o.resume) std::filesystem::remove(journal);
   const auto begin = std::chrono::steady_clock::now();
   sweep::table found = map(o.setting, d,
                            {.threads = o.threads,
-                            .journal = journal,
+                            .journal = journal_of(o, d, kind),
                             .configuration = d.about + "\n" + competition::configuration(o.setting).dump() + "\n",
                             .task = d.about + ", " + kind,
                             .tell = examples::progress_line()});
@@ -184,22 +204,24 @@ timed_table timed(const Map& map, const options& o, const competition::diagram& 
 
 /// NAME.csv and NAME_boundary.csv. Without training, what belongs to it is left out.
 void write(const std::filesystem::path& folder, const competition::diagram& d, double horizon,
-           const sweep::table& reduced, const std::optional<timed_table>& full, const competition::agreement& a) {
+           const sweep::table& reduced, const std::optional<timed_table>& full, const competition::comparison& a) {
   std::vector<std::string> columns{d.grid.axes()[0].name(),    d.grid.axes()[1].name(), "loss_reduced",
                                    "preference_reduced_early", "preference_reduced",    "preference_reduced_late",
                                    "cells_from_boundary"};
   if (full)
     columns.insert(columns.end(),
                    {"loss_full", "preference_full", "preference_full_standard_error", "off_manifold", "same_winner"});
+  const bool bounded = std::ranges::find(a.distance, 1) != a.distance.end();
   io::csv_writer csv(folder / (d.name + ".csv"), columns);
   for (lindyn::index cell = 0; cell < d.grid.size(); ++cell) {
     const auto place = static_cast<std::size_t>(cell);
     const auto values = d.grid.at(cell).values;
     const auto row = reduced.values().row(cell);
+    const double distance = bounded ? static_cast<double>(a.distance[place]) : std::numeric_limits<double>::infinity();
     if (full)
-      csv.row(values, row, a.distance[place], full->table.values().row(cell), a.same[place] ? 1 : 0);
+      csv.row(values, row, distance, full->table.values().row(cell), a.same[place] ? 1 : 0);
     else
-      csv.row(values, row, a.distance[place]);
+      csv.row(values, row, distance);
   }
   csv.commit();
   io::csv_writer boundary(folder / (d.name + "_boundary.csv"), {"t", "x", "y", "dx", "dy"});
@@ -213,6 +235,8 @@ void write(const std::filesystem::path& folder, const competition::diagram& d, d
 io::json work(const options& o, const competition::diagram& d, bool& drawn) {
   const auto& s = o.setting;
   io::json entry{{"about", d.about}, {"cells", d.grid.size()}};
+  if (!o.resume)
+    for (const char* kind : {"reduced", "full"}) sweep::remove_journal(journal_of(o, d, kind));
   const auto reduced = timed(competition::reduced_map, o, d, "reduced");
   const auto preferences = reduced.table.column("preference");
   const auto count = [](const std::vector<double>& values) {
@@ -230,7 +254,9 @@ io::json work(const options& o, const competition::diagram& d, bool& drawn) {
 
   std::optional<timed_table> full;
   if (!o.untrained) full = timed(competition::full_map, o, d, "full");
-  const auto a = competition::compare(d.grid, preferences, full ? full->table.column("preference") : preferences);
+  const auto a = full ? competition::compare(d.grid, preferences, full->table.column("preference"),
+                                             full->table.column("preference_error"))
+                      : competition::compare(d.grid, preferences, preferences, std::vector(preferences.size(), 0.0));
   if (full) {
     entry["seconds_full"] = full->seconds;
     entry["compared"] = a.compared;
@@ -238,17 +264,23 @@ io::json work(const options& o, const competition::diagram& d, bool& drawn) {
     entry["near_boundary"] = a.near;
     entry["near_boundary_agreed"] = a.near_agreed;
     entry["agreement"] = a.compared > 0 ? io::json(a.share()) : io::json();
+    entry["undecided"] = a.undecided;
     entry["largest_difference"] = a.largest_difference;
     const auto off = full->table.column("off_manifold");
     entry["off_manifold_max"] = std::ranges::max(off);
     std::printf(
-        "  full: the same winner in %lld of %lld cells further than one cell from the boundary, and in %lld of the "
-        "%lld "
-        "others; preferences differ by up to %.2g nats there; %.0f s\n",
-        static_cast<long long>(a.agreed), static_cast<long long>(a.compared), static_cast<long long>(a.near_agreed),
-        static_cast<long long>(a.near), a.largest_difference, full->seconds);
+        "  full: the same winner in %lld of %lld cells further than one cell from the boundary, where preferences "
+        "differ by up to %.2g nats, and in %lld of the %lld others; %lld of all are within 2 standard errors of no "
+        "preference; %.0f s\n",
+        static_cast<long long>(a.agreed), static_cast<long long>(a.compared), a.largest_difference,
+        static_cast<long long>(a.near_agreed), static_cast<long long>(a.near), static_cast<long long>(a.undecided),
+        full->seconds);
   }
   write(o.out, d, s.horizon(), reduced.table, full, a);
+  const auto both_win = [&](const char* column) {
+    const auto wins = count(reduced.table.column(column));
+    return wins > 0 && wins < d.grid.size();
+  };
   const bool bursts = d.name == "b";
   const std::string title = std::to_string(s.pairs) + " pairs, " + std::to_string(s.common) +
                             " tokens with partners, " + std::to_string(s.rare) + " rare ones; " + d.about +
@@ -256,18 +288,34 @@ io::json work(const options& o, const competition::diagram& d, bool& drawn) {
   drawn = competition::draw_diagrams(
               o.out, d.name, title, bursts ? "b, blocks that hold the queried pair" : "f_v, share of labels not stored",
               bursts ? "[0.5:" + lindyn::detail::to_text(s.pairs + 0.5) + "]\nset ytics 1" : "[0:1]", s.horizon(),
-              full.has_value()) &&
+              {.early = both_win("preference_early"),
+               .now = both_win("preference"),
+               .late = both_win("preference_late"),
+               .trained = full.has_value(),
+               .disagreement = std::ranges::find(a.same, false) != a.same.end()}) &&
           drawn;
   return entry;
+}
+
+/// What earlier runs have left in summary.json, to which diagrams are added. Throws file_error, naming the file, if it
+/// isn't of this program.
+io::json summary_so_far(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return io::json::object();
+  auto summary = io::read_json(path);
+  if (!summary.is_object() || !std::ranges::all_of(summary, [](const auto& entry) { return entry.is_object(); }))
+    throw lindyn::file_error(path.string() +
+                             " is no summary of phase diagrams: remove it, or write into another --out");
+  return summary;
 }
 
 void run(const options& given) {
   options o = given;
   require_valid(o);
   o.setting.seed = static_cast<std::uint64_t>(o.seed);
-  io::prepare_output_folder(o.out, o.force || o.resume);
+  io::prepare_output_folder(o.out, o.force || o.resume,
+                            "--force begins anew in it, --resume goes on with the same options");
   const auto path = o.out / "summary.json";
-  auto summary = std::filesystem::exists(path) ? io::read_json(path) : io::json::object();
+  auto summary = summary_so_far(path);
   bool drawn = true;
   for (const auto& each : diagrams(o)) {
     std::cout << each.name << ": " << each.about << std::endl;

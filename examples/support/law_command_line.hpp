@@ -11,6 +11,7 @@
 #include <lindyn/io/json.hpp>
 
 #include "recall_experiment.hpp"
+#include "refuse_unused.hpp"
 
 namespace examples {
 
@@ -41,12 +42,7 @@ inline void add_law_options(CLI::App& app, law_options& law) {
       ->capture_default_str();
 }
 
-/// Throws a parse error if the option was given but isn't used: one that has no effect is a mistake.
-inline void refuse_unused(const CLI::App& app, const std::string& option, bool used, const std::string& to) {
-  if (app.count(option) > 0 && !used) throw CLI::ValidationError(option, "has no effect but with " + to);
-}
-
-/// The same for all options of a law.
+/// refuse_unused for all options of a law.
 inline void refuse_unused_law_options(const CLI::App& app, const law_options& law) {
   refuse_unused(app, "--hops", law.task == "j_hop", "--task j_hop");
   refuse_unused(app, "--conditions", law.task == "conditional_retrieval", "--task conditional_retrieval");
