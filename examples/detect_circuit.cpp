@@ -12,10 +12,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +29,7 @@
 #include <lindyn/lindyn.hpp>
 #include <lindyn/storage.hpp>
 
+#include "support/detect_circuit/earlier_run.hpp"
 #include "support/detect_circuit/findings.hpp"
 #include "support/detect_circuit/training.hpp"
 #include "support/graphviz.hpp"
@@ -35,6 +38,7 @@
 #include "support/progress_line.hpp"
 #include "support/provenance.hpp"
 #include "support/recall_experiment.hpp"
+#include "support/refuse_empty.hpp"
 
 namespace {
 
@@ -152,6 +156,7 @@ std::optional<int> parse(int argc, char** argv, options& o) {
   app.add_flag("--force", o.force, "write into the folder even if it isn't empty");
   try {
     app.parse(argc, argv);
+    examples::refuse_empty(app);
     examples::refuse_unused_law_options(app, o.law);
     const bool loaded = app.count("--weights") > 0;
     for (const char* option : {"--optimizer", "--steps", "--lr", "--batch", "--scale", "--seeds"})
@@ -177,21 +182,38 @@ void require_valid(const options& o) {
   lindyn::require(o.training.batch >= 0 && o.training.batch <= 1'000'000, "batch", o.training.batch,
                   "in [0, 1000000] (0: the whole population)");
   lindyn::require(o.training.scale >= 0 && o.training.scale <= 1e3, "scale", o.training.scale, "in [0, 1000]");
-  lindyn::require(o.seed >= 0, "seed", o.seed, "not negative");
+  lindyn::require(o.seed >= 0 && o.seed <= 1'000'000'000'000'000'000, "seed", o.seed, "in [0, 1000000000000000000]");
   lindyn::require(o.seeds >= 1 && o.seeds <= 10'000, "seeds", o.seeds, "in [1, 10000]");
   lindyn::require(o.budget >= 0, "budget", o.budget, "not negative");
-  if (o.core_budget) lindyn::require(*o.core_budget >= o.budget, "core-budget", *o.core_budget, "at least the budget");
+  if (o.core_budget)
+    lindyn::require(*o.core_budget >= o.budget, "core-budget", *o.core_budget,
+                    "at least the budget, " + lindyn::detail::to_text(o.budget));
+  lindyn::require(std::isfinite(o.names.scale) && o.names.scale != 0, "attention-scale", o.names.scale,
+                  "finite and not 0");
   lindyn::require(o.sequences >= 1 && o.sequences <= 10'000'000, "sequences", o.sequences, "in [1, 10000000]");
   lindyn::require(o.threads >= 1 && o.threads <= 256, "threads", o.threads, "in [1, 256]");
   lindyn::require(!o.out.empty(), "out", "\"\"", "a folder");
   lindyn::require_probability("within-class", o.law.within_class);
 }
 
+/// The law. Throws argument_error if it makes the network too large for this program.
+examples::chosen_law feasible_law(const options& o) {
+  auto law = examples::make_law(o.law);
+  const auto sizes = law.sizes();
+  const model::attention_shape shape{sizes.vocabulary, sizes.positions, o.layers, o.heads};
+  double weights = static_cast<double>(shape.vocabulary) * static_cast<double>(shape.width(shape.layers));
+  for (int layer = 0; layer < shape.layers; ++layer)
+    weights += shape.heads * std::pow(static_cast<double>(shape.width(layer)), 2);
+  lindyn::require(weights <= 5e7, "the network's number of weights", weights,
+                  "at most 5e7: choose fewer --layers or --heads, or a smaller --vocab");
+  return law;
+}
+
 /// What all networks of a run share.
 struct subject {
   explicit subject(const options& o)
-      : law(examples::make_law(o.law)),
-        basis((require_feasible(law, o), o.layers), o.heads, law.structure()),
+      : law(feasible_law(o)),
+        basis(o.layers, o.heads, law.structure()),
         population(examples::relational_population(law, static_cast<std::uint64_t>(o.seed))) {}
 
   examples::chosen_law law;
@@ -205,7 +227,18 @@ std::vector<double> load(const subject& of, const options& o) {
   const io::naming names{.rules = {{"W_KQ.{layer}.{head}", n.attention, n.transposed, n.key_factor, n.scale},
                                    {"W_out", n.readout, n.transposed}},
                          .prefix = n.prefix};
-  auto file = io::read_parameters(o.weights, of.basis.parameters(), names);
+  auto file = [&] {
+    try {
+      return io::read_parameters(o.weights, of.basis.parameters(), names);
+    } catch (const lindyn::argument_error& fault) {
+      const std::map<std::string, std::string> meant{{"naming.rules[0].theirs", "attention-name"},
+                                                     {"naming.rules[0].key_factor", "key-factor-name"},
+                                                     {"naming.rules[1].theirs", "readout-name"}};
+      const auto option = meant.find(fault.argument());
+      if (option == meant.end()) throw;
+      throw lindyn::argument_error(option->second, fault.value(), fault.allowed());
+    }
+  }();
   std::cout << "weights           " << o.weights.string();
   if (!file.unused.empty()) std::cout << ", of which " << file.unused.size() << " tensors are of no use here";
   std::cout << "\n";
@@ -351,8 +384,9 @@ result study(const subject& of, const options& o, std::int64_t which, const std:
   }
   r.weights = measure(of, o, weights, seed);
   if (r.training) {
-    std::printf("trained           %lld steps in %.1f s: loss %.4f, accuracy %.3f on fresh sequences\n",
-                static_cast<long long>(o.training.steps), r.training->seconds, r.weights.loss, *r.weights.accuracy);
+    std::printf("trained           %lld steps in %.1f s: loss %s, accuracy %.3f on fresh sequences\n",
+                static_cast<long long>(o.training.steps), r.training->seconds,
+                parts::readable(r.weights.loss, 4).c_str(), *r.weights.accuracy);
     if (r.training->reached_step)
       std::printf("                  accuracy %g was reached at step %lld\n", parts::reached_accuracy,
                   static_cast<long long>(*r.training->reached_step));
@@ -363,7 +397,8 @@ result study(const subject& of, const options& o, std::int64_t which, const std:
           parts::reached_accuracy, o.training.optimizer.c_str(), o.training.rate,
           static_cast<long long>(o.training.batch), o.training.scale, static_cast<long long>(which));
   } else {
-    std::printf("as they are       loss %.4f, accuracy %.3f on fresh sequences\n", r.weights.loss, *r.weights.accuracy);
+    std::printf("as they are       loss %s, accuracy %.3f on fresh sequences\n",
+                parts::readable(r.weights.loss, 4).c_str(), *r.weights.accuracy);
   }
   std::cout << std::flush;
 
@@ -371,8 +406,9 @@ result study(const subject& of, const options& o, std::int64_t which, const std:
   const auto rest = o.keep_rest ? of.basis.project(weights).off_manifold : std::vector<double>();
   r.found = detect(of, o, weights, rest, seed);
   r.detection_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  parts::print(r.found);
+  parts::print(r.found, o.on == "data");
 
+  const examples::undisturbed writing;
   if (o.seeds == 1) examples::finish_undisturbed();  // else the next network's training may be interrupted
   io::write_json(folder / "detection.json", circuit::to_json(r.found));
   io::write_parameters(folder / "pruned.safetensors", table,
@@ -401,10 +437,10 @@ void report_seeds(const options& o, const std::vector<result>& results) {
     csv.row(r.seed, step ? std::to_string(*step) : "", r.training->seconds, r.weights.loss, *r.weights.accuracy,
             std::ssize(r.found.survivors), core, aiding, *r.found.circuit.accuracy, *r.found.core.accuracy,
             r.found.energy_share, r.detection_seconds);
-    std::printf("%6lld%10s%10.4f%10.3f%8lld%8lld%18.3f%15.3f\n", static_cast<long long>(r.seed),
-                step ? std::to_string(*step).c_str() : "never", r.weights.loss, *r.weights.accuracy,
-                static_cast<long long>(core), static_cast<long long>(aiding), *r.found.circuit.accuracy,
-                *r.found.core.accuracy);
+    std::printf("%6lld%10s%10s%10.3f%8lld%8lld%18.3f%15.3f\n", static_cast<long long>(r.seed),
+                step ? std::to_string(*step).c_str() : "never", parts::readable(r.weights.loss, 4).c_str(),
+                *r.weights.accuracy, static_cast<long long>(core), static_cast<long long>(aiding),
+                *r.found.circuit.accuracy, *r.found.core.accuracy);
   }
   csv.commit();
   io::json summary{{"reached", reached}, {"networks", io::json::array()}};
@@ -424,6 +460,7 @@ void run(const options& given) {
   const subject of(o);
   const auto loaded = o.weights.empty() ? std::vector<double>() : load(of, o);
   io::prepare_output_folder(o.out, o.force);
+  parts::remove_earlier(o.out, o.weights);
   std::cout << "full network      " << of.basis.parameters().size() << " weights\n"
             << "manifold          " << of.basis.dimension() << " directions\n";
   if (of.population.sample)
@@ -440,7 +477,10 @@ void run(const options& given) {
     }
     results.push_back(study(of, o, o.seed + k, folder, loaded));
   }
-  if (o.seeds > 1) report_seeds(o, results);
+  if (o.seeds > 1) {
+    examples::finish_undisturbed();
+    report_seeds(o, results);
+  }
 
   const auto all_of = [&](bool result::*drawn) {
     return std::ranges::all_of(results, [&](const result& r) { return r.*drawn; });

@@ -77,6 +77,7 @@ TEST_CASE("the graph has heads as nodes and directions as edges, wide as they ar
   CHECK(
       has(graph, "loss with all directions 0.5 (100 % right), the circuit 0.5 (75 % right), its core 1.25, none 2.75"));
   CHECK(has(graph, "50 % of the weights' squared norm is on the manifold, 25 % in the circuit\\n"));
+  CHECK(has(graph, "blue: core, orange: aiding; the wider"));
   CHECK(std::ranges::count(graph, '{') == std::ranges::count(graph, '}'));
 }
 

@@ -369,6 +369,18 @@ TEST_CASE("labels name the structure's own selections") {
     CHECK(named.label(place) == std::string(label(named.layout(), named.layout().at(place)).view()));
 }
 
+TEST_CASE("a coordinate is found by its label") {
+  const basis of(3, 2, stored(4, 3, 2));
+  for (index place = 0; place < of.dimension(); ++place) CHECK(of.place_of(of.label(place)) == place);
+  try {
+    (void)of.place_of("L4a[x,x]I");
+    FAIL("nothing was thrown");
+  } catch (const argument_error& fault) {
+    CHECK(fault.argument() == "label");
+    CHECK(fault.value() == "L4a[x,x]I");
+  }
+}
+
 TEST_CASE("weights that aren't finite are refused under their name") {
   const basis of(2, 1, recall(3, 2, 2));
   std::vector<double> weights(static_cast<std::size_t>(of.parameters().size()), 0.5);
@@ -383,6 +395,8 @@ TEST_CASE("weights that aren't finite are refused under their name") {
     }
     CHECK(message.starts_with("W_KQ.1.0[17] = "));
   }
+  weights[static_cast<std::size_t>(second.offset + 17)] = 1e200;  // whose square isn't finite
+  CHECK_THROWS_WITH_AS((void)of.project(weights), doctest::Contains("norm of W_KQ.1.0 = "), non_finite_error);
 }
 
 TEST_CASE("arrays of another size are refused") {

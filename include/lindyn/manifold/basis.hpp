@@ -67,7 +67,8 @@ private:
 
 namespace detail {
 
-/// From the weights and what is off the manifold of them, fills in the norms of each weight of the table.
+/// From the weights and what is off the manifold of them, fills in the norms of each weight of the table. Throws
+/// non_finite_error, naming the weight, if the squares of its norm are beyond double precision.
 inline void measure(const parameter_table& parameters, std::span<const double> weights, projection& split) {
   split.weights.clear();
   for (const parameter& which : parameters) {
@@ -75,6 +76,9 @@ inline void measure(const parameter_table& parameters, std::span<const double> w
       return Eigen::Map<const Eigen::VectorXd>(values + which.offset, which.size()).norm();
     };
     split.weights.push_back({which.name, norm(weights.data()), norm(split.off_manifold.data())});
+    if (!(split.weights.back().norm <= 1e150))
+      throw non_finite_error("norm of " + which.name, lindyn::detail::to_text(split.weights.back().norm),
+                             "at most 1e150, as it is squared");
   }
 }
 
@@ -183,7 +187,8 @@ public:
   }
 
   /// The orthogonal projection of any weights or gradient: coordinates G^-1 <S, W>, and what is left of each weight.
-  /// Throws shape_error for another number of weights; non_finite_error, naming the weight, if one isn't finite.
+  /// Throws shape_error for another number of weights; non_finite_error, naming the weight, if one isn't finite or its
+  /// norm is above 1e150.
   [[nodiscard]] projection project(std::span<const double> weights) const {
     projection result;
     project(weights, result);

@@ -83,7 +83,13 @@ private:
            with("its core", found_.core) + ", " + with("none", found_.none) + "\\nbudget " + number(found_.budget) +
            "; " + brief(100 * found_.energy_share, options_.digits + 1) +
            " % of the weights' squared norm is on the manifold, " +
-           brief(100 * found_.circuit_share, options_.digits + 1) + " % in the circuit" + left_out() + "\\n ";
+           brief(100 * found_.circuit_share, options_.digits + 1) + " % in the circuit" + left_out() + "\\n" +
+           legend() + "\\n ";
+  }
+
+  [[nodiscard]] static std::string legend() {
+    return "blue: core, orange: aiding; the wider the larger; a bar for an arrowhead: negative; dashed: the query's "
+           "side; dotted: copies passed on";
   }
 
   [[nodiscard]] std::string left_out() const {
@@ -214,8 +220,8 @@ private:
 /// the key's side comes from, the last head that copied it; a dashed edge comes from the query's side where a head
 /// brought that too. Labels say what the direction does, its strength, and the loss without it. Edges are the wider the
 /// larger the direction's norm; blue ones are core, orange ones aiding; a bar in place of the arrowhead means a negative
-/// strength. Dotted grey edges pass copies on from head to head. Throws argument_error unless there is at least one
-/// digit, and `most_directions` isn't negative.
+/// strength. Dotted grey edges pass copies on from head to head. The title, unless one is given, ends with this legend.
+/// Throws argument_error unless there is at least one digit, and `most_directions` isn't negative.
 [[nodiscard]] inline std::string to_graphviz(const detection& found, const graph_options& options = {}) {
   require(options.digits >= 1, "digits", options.digits, "at least 1");
   require(options.most_directions >= 0, "most_directions", options.most_directions, "not negative");
