@@ -19,7 +19,7 @@ using lindyn::index;  // POSIX has a function of this name
 
 TEST_CASE("who wins, how often: as in an independent prototype, by measures that mostly agree") {
   // The prototype raced the three induction heads from 40 normal starts of scale 0.3: 1-2, 1-3 and 2-3 won 11, 11 and 18
-  // times, and the pair with the largest start won 22 times.
+  // times, and the pair with the largest start won 22 times. Here the largest start is the largest sum of the three weights.
   constexpr std::array<double, 3> prototype{11, 11, 18};
   constexpr double starts = 400, theirs = 40;
   auto model = race_model();
@@ -41,7 +41,7 @@ TEST_CASE("who wins, how often: as in an independent prototype, by measures that
         size[pair] += start[static_cast<std::size_t>(at)];
     largest_won += first == static_cast<std::size_t>(std::ranges::max_element(size) - size.begin());
   }
-  MESSAGE("won by induction heads: " << won[0] << " " << won[1] << " " << won[2] << "; by the largest start "
+  MESSAGE("won by induction heads: " << won[0] << " " << won[1] << " " << won[2] << "; by the largest sum at the start "
                                      << largest_won << "; pointers first " << by_query << ", shared " << shared
                                      << ", needed and alone agree " << alike << " of " << starts);
   // Within 2.5 standard errors of a difference of two binomial shares.
@@ -52,6 +52,10 @@ TEST_CASE("who wins, how often: as in an independent prototype, by measures that
   };
   for (std::size_t pair = 0; pair < 3; ++pair) CHECK(alike_shares(won[pair], prototype[pair]));
   CHECK(alike_shares(largest_won, 22));
+  // With 40 starts that is coarse; our own counts are known, but for starts so near to a boundary that rounding decides.
+  constexpr std::array<double, 3> counted{98, 105, 197};
+  for (std::size_t pair = 0; pair < 3; ++pair) CHECK(std::abs(won[pair] - counted[pair]) <= 2);
+  CHECK(std::abs(largest_won - 254) <= 2);
   CHECK(largest_won < 0.8 * starts);
   CHECK(alike > 0.85 * starts);
   CHECK(by_query > 0.03 * starts);
