@@ -4,8 +4,6 @@
 /// \file
 /// What detection finds in a network's weights: the directions that survive, what each is worth, and how the others went.
 
-#include <algorithm>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -113,7 +111,7 @@ struct detection {
   if (!rest.empty()) require_extent("rest.size()", rest.size(), basis.parameters().size());
   std::vector<double> weights = basis.embed(found.pruned);
   for (double& weight : weights) weight *= found.scale;
-  if (!rest.empty()) std::ranges::transform(weights, rest, weights.begin(), std::plus{});
+  for (std::size_t k = 0; k < rest.size(); ++k) weights[k] += rest[k];
   return weights;
 }
 

@@ -13,7 +13,6 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -81,7 +80,9 @@ template <class Loss, class Change>
                           std::ranges::count_if(limits, [&](double limit) { return without[k] > limit; }),
                           norms[static_cast<std::size_t>(places[k])], places[k]});
   std::ranges::sort(candidates, [](const candidate& a, const candidate& b) {
-    return std::tuple(a.loss, a.crossed, a.norm, b.place) < std::tuple(b.loss, b.crossed, b.norm, a.place);
+    if (a.loss != b.loss) return a.loss < b.loss;
+    if (a.crossed != b.crossed) return a.crossed < b.crossed;
+    return a.norm != b.norm ? a.norm < b.norm : a.place > b.place;
   });
   std::vector<index> result;
   for (const candidate& which : candidates) result.push_back(which.place);
