@@ -235,8 +235,8 @@ void write(const std::filesystem::path& folder, const competition::diagram& d, d
 io::json work(const options& o, const competition::diagram& d, bool& drawn) {
   const auto& s = o.setting;
   io::json entry{{"about", d.about}, {"cells", d.grid.size()}};
-  if (!o.resume)
-    for (const char* kind : {"reduced", "full"}) sweep::remove_journal(journal_of(o, d, kind));
+  if (!o.resume)  // what is done last first: if another program is at it, nothing is lost
+    for (const char* kind : {"full", "reduced"}) sweep::remove_journal(journal_of(o, d, kind));
   const auto reduced = timed(competition::reduced_map, o, d, "reduced");
   const auto preferences = reduced.table.column("preference");
   const auto count = [](const std::vector<double>& values) {

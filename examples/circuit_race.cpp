@@ -16,7 +16,9 @@
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/io/json.hpp>
+#include <lindyn/io/number.hpp>
 #include <lindyn/io/output_folder.hpp>
+#include <lindyn/sweep/journal.hpp>
 
 #include "support/circuit_race/confirmation.hpp"
 #include "support/circuit_race/demonstrations.hpp"
@@ -87,15 +89,16 @@ void require_valid(const options& o) {
   lindyn::require(o.layers >= 2 && o.layers <= 6, "layers", o.layers, "in [2, 6]");
   lindyn::require(o.heads >= 1 && o.heads <= 8, "heads", o.heads, "in [1, 8]");
   lindyn::require(o.x != o.y, "y", o.y, "another coordinate than x");
-  lindyn::require(o.low < o.high, "low", o.low, "less than high");
+  lindyn::require(o.low >= -100 && o.low < o.high, "low", o.low, "in [-100, high)");
+  lindyn::require(o.high <= 100, "high", o.high, "at most 100");
   lindyn::require(o.resolution >= 2 && o.resolution <= 4096, "resolution", o.resolution, "in [2, 4096]");
   lindyn::require(o.scale > 0 && o.scale <= 100, "scale", o.scale, "positive, and at most 100");
-  lindyn::require(o.seed >= 1, "seed", o.seed, "at least 1");
-  lindyn::require(o.starts >= 1, "starts", o.starts, "at least 1");
+  lindyn::require(o.seed >= 1 && o.seed <= 1'000'000'000, "seed", o.seed, "in [1, 1000000000]");
+  lindyn::require(o.starts >= 1 && o.starts <= 1'000'000, "starts", o.starts, "in [1, 1000000]");
   lindyn::require(o.loss > 0, "loss", o.loss, "positive");
-  lindyn::require(o.confirm >= 0, "confirm", o.confirm, "at least 0");
-  lindyn::require(o.rate > 0, "lr", o.rate, "positive");
-  lindyn::require(o.batch >= 1, "batch", o.batch, "at least 1");
+  lindyn::require(o.confirm >= 0 && o.confirm <= 1'000'000, "confirm", o.confirm, "in [0, 1000000]");
+  lindyn::require(o.rate > 0 && o.rate <= 1e6, "lr", o.rate, "positive, and at most 1e6");
+  lindyn::require(o.batch >= 1 && o.batch <= 1'000'000, "batch", o.batch, "in [1, 1000000]");
   lindyn::require(o.threads >= 1 && o.threads <= 256, "threads", o.threads, "in [1, 256]");
   lindyn::require(!o.out.empty(), "out", "\"\"", "a folder");
 }
@@ -131,11 +134,15 @@ lindyn::io::json configuration_of(const options& o) {
 
 void run(const options& o) {
   require_valid(o);
-  lindyn::io::prepare_output_folder(o.out, o.force || o.resume);
-  if (o.force)
-    for (const auto& entry : std::filesystem::directory_iterator(o.out))
-      if (entry.path().extension() == ".journal") std::filesystem::remove(entry.path());
   parts::setting s{.o = o, .tell = examples::progress_line()};
+  const double loss_of_nothing = s.model.loss(std::vector<double>(s.start.size()));
+  lindyn::require(o.loss < loss_of_nothing, "loss", o.loss,
+                  "less than " + lindyn::io::number_text(loss_of_nothing) + ", that of a network without weights");
+  lindyn::io::prepare_output_folder(o.out, o.force || o.resume,
+                                    "--force begins anew in it, --resume goes on with the same options");
+  if (o.force)  // what is done last first: if another program is at it, nothing is lost
+    for (const char* part : {"confirmation_map", "confirmation_starts", "random_starts", "boundary", "winner_map"})
+      lindyn::sweep::remove_journal(o.out / (part + std::string(".journal")));
 
   lindyn::io::json summary;
   const auto timed = [&](const char* part, auto&& work) {

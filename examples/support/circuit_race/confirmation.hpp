@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <span>
 #include <string>
 #include <vector>
@@ -87,6 +88,15 @@ struct tally {
     clear += is_clear;
     clear_same += agrees && is_clear;
   }
+  /// \param from  what was counted
+  /// \param where  it is clear
+  void print(const char* from, const char* where) const {
+    std::printf("Full networks from %s: the same winner in %lld of %lld", from, static_cast<long long>(same),
+                static_cast<long long>(all));
+    if (clear > 0)
+      std::printf("; %s in %lld of %lld", where, static_cast<long long>(clear_same), static_cast<long long>(clear));
+    std::printf(".\n");
+  }
   [[nodiscard]] lindyn::io::json json() const {
     return {
         {"same", same}, {"of", all}, {"same_away_from_the_boundary", clear_same}, {"away_from_the_boundary", clear}};
@@ -101,9 +111,7 @@ struct tally {
     const auto row = found.values().row(i);
     count.count(row[0] == row[4], row[5] > 0.5);
   }
-  std::printf("Full networks from %lld random starts: the same winner in %lld; in %lld of %lld with a clear winner.\n",
-              static_cast<long long>(count.all), static_cast<long long>(count.same),
-              static_cast<long long>(count.clear_same), static_cast<long long>(count.clear));
+  count.print("random starts", "where the winner is clear");
   return count.json();
 }
 
@@ -119,15 +127,12 @@ struct tally {
     const auto number = static_cast<index>(found.cells().at(i).values[0]);
     const auto cell = map.map.cells().at(number);
     const auto distance = map.distance[static_cast<std::size_t>(number)];
-    csv.row(number, cell.values[1], cell.values[0], distance, row[4], row[0], row[5], row[1], row[2], row[3]);
+    csv.row(number, cell.values[1], cell.values[0], map.bounded() ? static_cast<double>(distance) : infinity, row[4],
+            row[0], row[5], row[1], row[2], row[3]);
     count.count(row[0] == row[4], distance > 1);
   }
   csv.commit();
-  std::printf(
-      "Full networks from %lld cells of the map: the same winner in %lld; in %lld of %lld beyond one cell from "
-      "the boundary.\n",
-      static_cast<long long>(count.all), static_cast<long long>(count.same), static_cast<long long>(count.clear_same),
-      static_cast<long long>(count.clear));
+  count.print("cells of the map", "further than one cell from the boundary");
   return count.json();
 }
 

@@ -24,8 +24,11 @@ namespace examples::circuit_race {
 /// The first random start whose clear winner isn't the pair with the largest amplitude.
 [[nodiscard]] inline lindyn::io::json tell_largest_start(const setting& s, const sweep::table& starts) {
   const auto winner = starts.column("winner"), largest = starts.column("largest_start"), lead = starts.column("lead");
+  bool any_clear = false;
   for (std::size_t i = 0; i < winner.size(); ++i) {
-    if (winner[i] < 0 || winner[i] == largest[i] || lead[i] <= 0.5) continue;
+    const bool clear = winner[i] >= 0 && lead[i] > 0.5;
+    any_clear = any_clear || clear;
+    if (!clear || winner[i] == largest[i]) continue;
     const auto amplitude = [&](double place) { return starts.column("amplitude at the start " + s.name(place))[i]; };
     std::printf(
         "The largest start needn't win: at random start %zu %s begins with amplitude %.2f, %s with %.2f, and %s "
@@ -39,7 +42,7 @@ namespace examples::circuit_race {
             {"winners_amplitude", amplitude(winner[i])},
             {"lead", lead[i]}};
   }
-  std::printf("The largest start has won each clear race.\n");
+  if (any_clear) std::printf("The largest start has won each clear race.\n");
   return nullptr;
 }
 
@@ -120,11 +123,12 @@ struct outside_weight {
       "set datafile separator ','\nset key outside right top Left reverse noenhanced\nset tics nomirror\n";
   body += "set border 3\nset title " +
           examples::quoted("A weight outside the circuit decides: random start " + std::to_string(found.seed)) +
-          " noenhanced\nset xlabel " + examples::quoted(label + " at the start: " + s.basis().describe(found.place)) +
-          " noenhanced\nset tmargin 4\nset ylabel 'loss without the pair - loss with it, at the end'\n";
+          " noenhanced offset 0,0.8\nset xlabel " +
+          examples::quoted(label + " at the start: " + s.basis().describe(found.place)) +
+          " noenhanced\nset tmargin 5\nset ylabel 'loss without the pair - loss with it, at the end'\n";
   body += "set arrow 1 from " + number_text(found.from) + ", graph 0 to " + number_text(found.from) +
           ", graph 1 nohead dashtype 2 linecolor rgb '#999999'\nset label 1 'start' at " + number_text(found.from) +
-          ", graph 1 offset 0,0.7 center textcolor rgb '#777777'\nplot ";
+          ", graph 1 offset 0,0.6 center textcolor rgb '#777777'\nplot ";
   const auto colours = palette(s.pairs.size());
   for (std::size_t p = 0; p < s.pairs.size(); ++p)
     body += std::string(p > 0 ? ", " : "") + "'outside_weight.csv' skip 1 using 1:" + std::to_string(5 + p) +

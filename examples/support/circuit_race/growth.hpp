@@ -95,7 +95,7 @@ inline void write_growth(const setting& s, const growth_statistics& found) {
       "set size 1, 0.52\nset origin 0, 0.48\nset title 'What a coordinate adds to the growth rate of each "
       "circuit (orange: excites, blue: suppresses), half-way of the race, mean over " +
       std::to_string(s.o.starts) + " starts'\n";
-  body += tics("xtics rotate by 90 right font ',8'", dimension,
+  body += tics("xtics rotate by 90 right", dimension,
                [&](std::size_t i) { return s.basis().label(static_cast<index>(i)); });
   body += tics("ytics", s.pairs.size(), pair_name) + range(found.mean) + down +
           "set xrange [-0.5:" + std::to_string(dimension) +
@@ -103,11 +103,11 @@ inline void write_growth(const setting& s, const growth_statistics& found) {
   body +=
       "set size 0.6, 0.48\nset origin 0.1, 0\nset bmargin 3\nset title 'The same for a unit step towards another "
       "circuit, times 1000'\n";
-  body += tics("xtics norotate font ',10'", s.pairs.size(), pair_name) + range(found.mean_interaction) +
+  body += tics("xtics norotate center", s.pairs.size(), pair_name) + range(found.mean_interaction) +
           "set xrange [-0.5:" + last_pair +
           "]\nplot 'interactions.csv' skip 1 using 2:1:6 with image, '' skip 1 using "
-          "2:1:(sprintf('%+.1f', 1000 * $6)) with labels font ',9'\nunset multiplot\n";
-  return examples::draw(s.o.out, "growth_rates", body, 1200, 700);
+          "2:1:(abs($6) < 5e-5 ? '0' : sprintf('%+.1f', 1000 * $6)) with labels\nunset multiplot\n";
+  return examples::draw(s.o.out, "growth_rates", body, 1600, 700);
 }
 
 /// What excites each pair most and what suppresses it most, for summary.json.

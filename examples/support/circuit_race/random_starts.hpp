@@ -44,7 +44,7 @@ namespace examples::circuit_race {
       s.sweeping("random starts", "random_starts.journal"));
 }
 
-/// Who is first among the pairs that work by key, in columns of a kind.
+/// Who is first among the pairs that work by key, in columns of a kind; nobody (-1) where the race had no winner.
 [[nodiscard]] inline std::vector<double> first_by_key(const setting& s, const sweep::table& found,
                                                       const std::string& kind) {
   std::vector<double> first(static_cast<std::size_t>(found.cells().size()), -1), best(first.size(), 0);
@@ -57,6 +57,9 @@ namespace examples::circuit_race {
       best[i] = values[i];
     }
   }
+  const std::vector<double> winner = found.column("winner");
+  for (std::size_t i = 0; i < first.size(); ++i)
+    if (winner[i] < 0) first[i] = -1;
   return first;
 }
 
@@ -69,7 +72,7 @@ namespace examples::circuit_race {
     if (wins > 0) result["wins"][s.name(place)] = wins;
   }
   index favourite = 0;
-  for (std::size_t i = 0; i < winners.size(); ++i) favourite += winners[i] == favourites[i] ? 1 : 0;
+  for (std::size_t i = 0; i < winners.size(); ++i) favourite += winners[i] >= 0 && winners[i] == favourites[i] ? 1 : 0;
   result["largest_start_wins"] = favourite;
   result["of"] = winners.size();
   return result;
@@ -92,6 +95,10 @@ namespace examples::circuit_race {
                 static_cast<long long>(of["largest_start_wins"].get<index>()),
                 static_cast<long long>(of["of"].get<index>()));
   };
+  if (std::ranges::max(found.column("winner")) < 0) {
+    std::printf("From no random start of scale %g the loss has reached %g: nobody wins.\n", s.o.scale, s.o.loss);
+    return result;
+  }
   std::printf("Random starts of scale %g, who wins:\n", s.o.scale);
   line(("all pairs, by what is " + s.o.measure).c_str(), result["all_pairs"]);
   line("induction heads only, by what is needed", result["by_key_needed"]);

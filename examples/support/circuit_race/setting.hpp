@@ -5,6 +5,7 @@
 /// What all parts of circuit_race share: the options, the network's manifold, and where races start.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -64,7 +65,8 @@ struct setting {
   std::vector<circuit::head_pair> pairs = circuit::head_pairs(model.basis().layout());
   circuit::race_options race = {
       .loss = o.loss, .by = static_cast<circuit::measure>(std::ranges::find(measures, o.measure) - measures.begin())};
-  std::vector<double> start = start_of_map();  ///< of the map, before its two coordinates are set
+  std::size_t x_place = place("x", o.x), y_place = place("y", o.y);  ///< of the coordinates that the map varies
+  std::vector<double> start = start_of_map();                        ///< of the map, before its two coordinates are set
   lindyn::progress::callback tell = {};
 
   [[nodiscard]] const lindyn::manifold::basis& basis() const { return model.basis(); }
@@ -91,8 +93,8 @@ struct setting {
   /// The start at a point of the map.
   [[nodiscard]] std::vector<double> start_at(double x, double y) const {
     std::vector<double> result = start;
-    result[place(o.x)] = x;
-    result[place(o.y)] = y;
+    result[x_place] = x;
+    result[y_place] = y;
     return result;
   }
   /// What decides the results of all parts but how many there are, in lines.
@@ -114,20 +116,28 @@ struct setting {
   }
 
 private:
-  [[nodiscard]] std::size_t place(const std::string& label) const {
-    return static_cast<std::size_t>(basis().place_of(label));
+  /// The place of a coordinate that an option names by its label. Throws argument_error, naming the option.
+  [[nodiscard]] std::size_t place(const std::string& option, const std::string& label) const {
+    try {
+      return static_cast<std::size_t>(basis().place_of(label));
+    } catch (const lindyn::argument_error& fault) {
+      throw lindyn::argument_error(option, label, fault.allowed());
+    }
   }
   [[nodiscard]] std::vector<double> start_of_map() const {
     std::vector<double> result = random_start(o.seed);
+    std::vector<std::string> taken{o.x, o.y};
     for (const std::string& assignment : o.set) {
       const auto equals = assignment.rfind('=');
       const auto value = equals == std::string::npos
                              ? std::nullopt
                              : lindyn::io::number_from_text<double>(std::string_view(assignment).substr(equals + 1));
-      lindyn::require(value.has_value(), "set", assignment, "LABEL=NUMBER");
+      lindyn::require(value && std::abs(*value) <= 100, "set", assignment, "LABEL=NUMBER, the number in [-100, 100]");
       const std::string which = assignment.substr(0, equals);
-      lindyn::require(which != o.x && which != o.y, "set", assignment, "of a coordinate that the map doesn't vary");
-      result[place(which)] = *value;
+      lindyn::require(std::ranges::find(taken, which) == taken.end(), "set", assignment,
+                      "of a coordinate that neither the map varies nor another --set sets");
+      taken.push_back(which);
+      result[place("set", which)] = *value;
     }
     return result;
   }

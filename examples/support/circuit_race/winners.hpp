@@ -35,6 +35,8 @@ struct winners {
   /// where it reaches the map's edge or another boundary: without those, which are wide, the others would look typical.
   std::vector<double> widths{};
 
+  /// Whether there is a boundary: more than one winner.
+  [[nodiscard]] bool bounded() const { return std::ranges::find(distance, 1) != distance.end(); }
   [[nodiscard]] lindyn::matrix_view<const double> view() const {
     return {winner.data(), map.cells().axes()[0].count(), map.cells().axes()[1].count()};
   }
@@ -86,7 +88,11 @@ struct winners {
     const auto count = std::ranges::count(found.winner, place);
     if (count == 0) continue;
     result["share"][s.name(place)] = share(count);
-    std::printf("  %s wins in %.1f %% of the cells\n", s.name(place).c_str(), 100 * share(count));
+    if (place < 0)
+      std::printf("  nobody wins in %.1f %% of the cells, where the loss hasn't reached %g\n", 100 * share(count),
+                  s.o.loss);
+    else
+      std::printf("  %s wins in %.1f %% of the cells\n", s.name(place).c_str(), 100 * share(count));
   }
   const std::vector<double> leads = found.map.column("lead");
   result["share_at_the_boundary"] = share(std::ranges::count(found.distance, 1));
@@ -152,8 +158,11 @@ inline void write_boundary(const setting& s, const winners& found) {
   body += "set xrange " + range + "\nset yrange " + range + "\n";
   body +=
       "plot 'winner_map.csv' skip 1 using 2:1:(paler(r[$3 + 2], $4)):(paler(g[$3 + 2], $4)):(paler(b[$3 + 2], $4)) "
-      "with rgbimage notitle, 'boundary.csv' skip 1 using 1:2:($3 - $1):($4 - $2) with vectors nohead linewidth 0.7 "
-      "linecolor rgb '#000000' notitle";
+      "with rgbimage notitle";
+  if (found.bounded())
+    body +=
+        ", 'boundary.csv' skip 1 using 1:2:($3 - $1):($4 - $2) with vectors nohead linewidth 0.7 linecolor rgb "
+        "'#000000' notitle";
   for (std::size_t p = 0; p < s.pairs.size(); ++p)
     if (std::ranges::find(found.winner, static_cast<double>(p)) != found.winner.end())
       body += ", NaN with points pointtype 5 pointsize 2 linecolor rgb '" + hex(colours[p]) + "' title " +
