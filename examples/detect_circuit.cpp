@@ -239,6 +239,7 @@ std::vector<double> load(const subject& of, const options& o) {
       throw lindyn::argument_error(option->second, fault.value(), fault.allowed());
     }
   }();
+  (void)of.basis.project(file.weights);  // refuses weights that are too large before there is a folder
   std::cout << "weights           " << o.weights.string();
   if (!file.unused.empty()) std::cout << ", of which " << file.unused.size() << " tensors are of no use here";
   std::cout << "\n";

@@ -123,6 +123,7 @@ inline void write_elimination(const std::filesystem::path& path, const lindyn::m
 [[nodiscard]] inline bool draw_elimination(const std::filesystem::path& folder, const circuit::detection& found,
                                            const std::string& title) {
   const auto core = count(found, circuit::role::core), all = std::ssize(found.survivors);
+  const index first = found.path.front().remaining;  // 0 for weights that are zero on the manifold
   const auto mark = [](int number, index at, const std::string& name, const std::string& colour) {
     const std::string place = std::to_string(at);
     return at == 0 ? std::string()
@@ -132,9 +133,9 @@ inline void write_elimination(const std::filesystem::path& path, const lindyn::m
                          ", graph 0.5 rotate by 90 center offset -1.4,0 textcolor rgb '" + colour + "'\n";
   };
   std::string body = "set datafile separator ','\nset tics nomirror\nset border 11\nset ytics\nset y2tics\n";
-  body += "set title " + examples::quoted(title) + " noenhanced\nset logscale x\n";
-  body += "set xtics (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 100000)\n";
-  body += "set xrange [" + std::to_string(found.path.front().remaining + 1) + ":0.9]\n";
+  body += "set title " + examples::quoted(title) + " noenhanced\n" + (first > 0 ? "set logscale x\n" : "");
+  body += "set xtics (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 100000)\n";
+  body += "set xrange [" + std::to_string(first + 1) + (first > 0 ? ":0.9]\n" : ":-1]\n");
   body += "set yrange [0:*]\nset y2range [0:1.05]\nset xlabel 'directions left'\nset ylabel 'loss'\n";
   body += "set y2label 'accuracy'\nset key bottom left Left reverse\n";
   body += mark(1, all, "core and aiding", "#d9822b") + (core == all ? "" : mark(2, core, "core", "#1b5e9b"));
