@@ -39,7 +39,9 @@ public:
     throw file_in_use_error("cannot write " + path.string() + ": another program is writing it");
   }
 
+  /// Takes over what the other holds.
   file_lock(file_lock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  /// The same; the other then holds what this one held.
   file_lock& operator=(file_lock&& other) noexcept {
     std::swap(descriptor_, other.descriptor_);
     return *this;
