@@ -153,7 +153,7 @@ std::optional<int> parse(int argc, char** argv, options& o) {
   add_detection_options(app, o);
   app.add_option("--threads", o.threads, "threads; results don't depend on it")->capture_default_str();
   app.add_option("--out", o.out, "folder of the results")->capture_default_str();
-  app.add_flag("--force", o.force, "write into the folder even if it isn't empty");
+  app.add_flag("--force", o.force, "write into the folder even if it isn't empty; earlier results there are removed");
   try {
     app.parse(argc, argv);
     examples::refuse_empty(app);
