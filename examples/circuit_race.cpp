@@ -89,8 +89,8 @@ void require_valid(const options& o) {
   lindyn::require(o.layers >= 2 && o.layers <= 6, "layers", o.layers, "in [2, 6]");
   lindyn::require(o.heads >= 1 && o.heads <= 8, "heads", o.heads, "in [1, 8]");
   lindyn::require(o.x != o.y, "y", o.y, "another coordinate than x");
-  lindyn::require(o.low >= -100 && o.low < o.high, "low", o.low, "in [-100, high)");
   lindyn::require(o.high <= 100, "high", o.high, "at most 100");
+  lindyn::require(o.low >= -100 && o.low < o.high, "low", o.low, "in [-100, high)");
   lindyn::require(o.resolution >= 2 && o.resolution <= 4096, "resolution", o.resolution, "in [2, 4096]");
   lindyn::require(o.scale > 0 && o.scale <= 100, "scale", o.scale, "positive, and at most 100");
   lindyn::require(o.seed >= 1 && o.seed <= 1'000'000'000, "seed", o.seed, "in [1, 1000000000]");

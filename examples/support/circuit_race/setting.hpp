@@ -56,12 +56,19 @@ struct options {
 /// The names of circuit::measure.
 inline const std::vector<std::string> measures{"needed", "alone", "product"};
 
+/// The network's manifold. Throws argument_error if it is too large for races.
+[[nodiscard]] inline lindyn::manifold::basis basis_of(const options& o, const chosen_law& law) {
+  lindyn::manifold::basis result(o.layers, o.heads, law.structure());
+  lindyn::require(result.dimension() <= 100'000, "the number of coordinates", result.dimension(),
+                  "at most 100000: choose fewer --layers or --heads");
+  return result;
+}
+
 /// The network on its manifold.
 struct setting {
   const options& o;
   chosen_law law = make_law(o.law);
-  lindyn::reduced::relational_model model{lindyn::manifold::basis(o.layers, o.heads, law.structure()),
-                                          lindyn::population::enumerate_types(law).types};
+  lindyn::reduced::relational_model model{basis_of(o, law), lindyn::population::enumerate_types(law).types};
   std::vector<circuit::head_pair> pairs = circuit::head_pairs(model.basis().layout());
   circuit::race_options race = {
       .loss = o.loss, .by = static_cast<circuit::measure>(std::ranges::find(measures, o.measure) - measures.begin())};

@@ -40,8 +40,10 @@ public:
   }
 
   /// Takes over what the other holds.
+  /// Takes the file over from `other`, which is left without one.
   file_lock(file_lock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   /// The same; the other then holds what this one held.
+  /// Exchanges the files.
   file_lock& operator=(file_lock&& other) noexcept {
     std::swap(descriptor_, other.descriptor_);
     return *this;
