@@ -22,7 +22,7 @@ TEST_CASE("from a task and a network to both dynamics side by side, in a few lin
   const auto predicted = lindyn::reduced::flow<imir>(law, imir::origin(), {.until = 1e3});
   const auto trained = lindyn::train::run<net>(law, {.steps = 200, .learning_rate = 1, .batch = 64, .seed = 1});
   const auto sides = lindyn::compare::along<imir>(
-      law, imir::origin(), {.training = {.steps = 500, .learning_rate = 1, .batch = 512}, .records = 10});
+      law, imir::origin(), {.training = {.steps = 250, .learning_rate = 1, .batch = 256}, .records = 10});
 
   CHECK(certificate.holds);
   CHECK(certificate.dimension == imir::dimension);

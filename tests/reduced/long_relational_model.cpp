@@ -17,6 +17,10 @@ TEST_CASE("the relational model is the plain one in up to four layers of up to t
     }
 }
 
+TEST_CASE("a trunk of 34 rows and 17 queries is no exception") {
+  for (const int layers : {1, 2, 3}) check_law(on_slots({.pairs = 17, .vocabulary = 36, .block = 2}), layers, 1);
+}
+
 TEST_CASE("loss, gradient and velocity are the full network's, over up to half a million sequences") {
   for (const auto kind : both_losses) {
     check_against_network(on_slots({.pairs = 2, .vocabulary = 5, .block = 2}, 3), 2, 2, kind);

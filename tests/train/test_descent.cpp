@@ -55,12 +55,6 @@ TEST_CASE("exact gradient descent on a ring is the map on the manifold") {
   check_full_against_map(ring_law, {.layers = 2, .learning_rate = 0.3, .loss = loss::squared_error});
 }
 
-TEST_CASE("and so it is on slots, with a stored association") {
-  const auto law = stored_on_slots({.pairs = 1, .vocabulary = 6, .block = 2}, 0.3, 2);
-  check_full_against_map(law, {.layers = 2});
-  check_full_against_map(law, {.layers = 2, .heads = 2, .learning_rate = 0.1, .loss = loss::squared_error});
-}
-
 TEST_CASE("with unit vectors the squared error leaves the manifold, and so does one sequence alone") {
   const manifold::basis basis(2, 1, ring_law.structure());
   const model::attention_only<> net(basis.shape());
