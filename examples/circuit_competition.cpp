@@ -72,7 +72,7 @@ struct options {
 /// Reads the command line; returns an exit code if the program is done with that.
 std::optional<int> parse(int argc, char** argv, options& o) {
   CLI::App app(
-      "Phase diagrams of in-context against in-weights learning, reduced and full; all of it takes four minutes on two "
+      "Phase diagrams of in-context against in-weights learning, reduced and full; all of it takes three minutes on two "
       "idle cores, half of that --untrained.");
   app.set_version_flag("--version", examples::version_text());
   auto& s = o.setting;
