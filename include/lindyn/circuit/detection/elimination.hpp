@@ -98,8 +98,8 @@ template <class Loss, class Change>
 /// removal leaves the least loss. While more than `one_by_one` are left it removes the first eighth of the ranking at
 /// once, halved until the loss of the whole group, also exact, uses up no more than a tenth of what is left to the
 /// nearest limit above the present loss. Thus a limit is crossed only by the removal of a single direction, the best one,
-/// if none can be removed without crossing it: whatever set of the path is the smallest with a loss within a limit, no single direction more can be removed
-/// from it within that limit (it is 1-minimal; a smaller set of other directions may exist).
+/// and only if none can be removed without crossing it: from the smallest set of the path with a loss within a limit no
+/// single direction more can be removed within that limit (it is 1-minimal; a smaller set of other directions may exist).
 ///
 /// Losses that are the same in units of 1e-12 (of 1, or of the least if that is larger), counted from the least, rank
 /// by the limits that they cross, the fewest first, then by the direction's norm, the weaker first, then by place, the
