@@ -17,10 +17,11 @@ namespace lindyn {
 
 /// One matrix of a model: `rows` x `columns`, row-major, beginning `offset` entries into the flat buffer.
 struct parameter {
-  std::string name;   ///< how the table finds it
-  index rows = 0;     ///< at least 1
-  index columns = 0;  ///< at least 1
-  index offset = 0;   ///< of its first entry within the buffer
+  std::string name;     ///< how the table finds it
+  index rows = 0;       ///< at least 1
+  index columns = 0;    ///< at least 1
+  index offset = 0;     ///< of its first entry within the buffer
+  bool vector = false;  ///< one row that files store as a vector, as a bias
   /// Number of entries.
   [[nodiscard]] index size() const noexcept { return rows * columns; }
 };
@@ -28,6 +29,11 @@ struct parameter {
 /// The matrices of a model in the order of their offsets.
 class parameter_table {
 public:
+  /// \param alignment  offsets are multiples of it, at least 1; entries between matrices belong to nothing and stay zero
+  explicit parameter_table(index alignment = 1) : alignment_(alignment) {
+    require(alignment >= 1, "alignment", alignment, "at least 1");
+  }
+
   /// Appends a matrix behind the last one.
   void append(std::string name, index rows, index columns) {
     require(rows >= 1, name + ".rows", rows, "at least 1");
@@ -35,9 +41,17 @@ public:
     parameters_.push_back({std::move(name), rows, columns, size()});
   }
 
+  /// Appends a vector of `size` entries: a matrix of one row.
+  void append_vector(std::string name, index size) {
+    append(std::move(name), 1, size);
+    parameters_.back().vector = true;
+  }
+
   /// Number of entries of the flat buffer.
   [[nodiscard]] index size() const noexcept {
-    return parameters_.empty() ? 0 : parameters_.back().offset + parameters_.back().size();
+    if (parameters_.empty()) return 0;
+    const index end = parameters_.back().offset + parameters_.back().size();
+    return (end + alignment_ - 1) / alignment_ * alignment_;
   }
   /// The first matrix.
   [[nodiscard]] auto begin() const noexcept { return parameters_.begin(); }
@@ -72,6 +86,7 @@ public:
   }
 
 private:
+  index alignment_ = 1;
   std::vector<parameter> parameters_;
 };
 
