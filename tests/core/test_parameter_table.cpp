@@ -74,3 +74,26 @@ TEST_CASE("matrices without rows or columns are refused by name") {
                        argument_error);
   CHECK(table.count() == 0);
 }
+
+TEST_CASE("a vector is a matrix of one row that knows what it is") {
+  parameter_table table;
+  table.append("weight", 2, 3);
+  table.append_vector("bias", 2);
+  CHECK_FALSE(table[0].vector);
+  CHECK(table[1].vector);
+  CHECK(table[1].rows == 1);
+  CHECK(table[1].columns == 2);
+  CHECK(table[1].offset == 6);
+}
+
+TEST_CASE("with an alignment every matrix begins at a multiple of it, and the buffer ends at one") {
+  parameter_table table(4);
+  CHECK(table.size() == 0);
+  table.append("W1", 2, 3);
+  table.append_vector("b1", 1);
+  table.append("W2", 2, 2);
+  CHECK(table[1].offset == 8);
+  CHECK(table[2].offset == 12);
+  CHECK(table.size() == 16);
+  CHECK_THROWS_AS(parameter_table(0), argument_error);
+}
