@@ -10,6 +10,8 @@
 /// Files: complete or absent, and checked when read.
 /// \namespace lindyn::integrate
 /// Flows dx/dt = f(x, t).
+/// \namespace lindyn::backend
+/// Where arrays live and kernels run.
 /// \namespace lindyn::task
 /// What is asked of a network.
 /// \namespace lindyn::symmetry
@@ -35,6 +37,9 @@
 /// \namespace lindyn::compare
 /// Theory and network side by side.
 
+#include <lindyn/backend/backend.hpp>
+#include <lindyn/backend/host.hpp>
+#include <lindyn/backend/plain.hpp>
 #include <lindyn/circuit/competition/burstiness.hpp>
 #include <lindyn/circuit/competition/competition_circuit.hpp>
 #include <lindyn/circuit/competition/competition_head.hpp>

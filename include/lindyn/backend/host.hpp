@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The backend of the processor: vectorised kernels on a few threads.
+
+#include <span>
+#include <vector>
+
+#include <lindyn/backend/backend.hpp>
+#include <lindyn/backend/plain.hpp>
+#include <lindyn/core/errors.hpp>
+#include <lindyn/core/views.hpp>
+
+namespace lindyn::backend {
+
+/// Kernels for the vector registers that the compiler may use, on `threads` threads that stay alive as long as the
+/// object. The kernels are those of the concept `backend`. A copy has threads of its own, so that different objects
+/// may be used at the same time; one object may not.
+class host {
+public:
+  /// Memory of this backend.
+  template <class S>
+  using array = std::vector<S>;
+
+  /// The weights of a product.
+  template <class S>
+  using prepared = plain::prepared<S>;
+
+  /// \param threads  how many threads work, the calling one included
+  /// \throws argument_error  if that is less than 1
+  explicit host(int threads = 1) : threads_(threads) { require(threads >= 1, "threads", threads, "at least 1"); }
+
+  /// How many threads work.
+  [[nodiscard]] int threads() const noexcept { return threads_; }
+
+  /// p becomes W.
+  template <class S>
+  void prepare(strided_matrix<const S> w, prepared<S>& p) {
+    plain_.prepare(w, p);
+  }
+
+  /// y = x W' + bias; `bias` may be null.
+  template <class S>
+  void linear(strided_matrix<const S> x, const prepared<S>& p, const S* bias, strided_matrix<S> y, update how) {
+    plain_.linear(x, p, bias, y, how);
+  }
+
+  /// dx = dy W.
+  template <class S>
+  void linear_backward_input(strided_matrix<const S> dy, const prepared<S>& p, strided_matrix<S> dx, update how) {
+    plain_.linear_backward_input(dy, p, dx, how);
+  }
+
+  /// dW = dy' x, dbias = column sums of dy; `dbias` may be null.
+  template <class S>
+  void linear_backward_weights(strided_matrix<const S> dy, strided_matrix<const S> x, strided_matrix<S> dw, S* dbias) {
+    plain_.linear_backward_weights(dy, x, dw, dbias);
+  }
+
+  /// y = gain (x - mean) / sqrt(variance + 1e-5) + bias by rows; saved: mean and 1 / deviation.
+  template <class S>
+  void layer_norm(strided_matrix<const S> x, const S* gain, const S* bias, strided_matrix<S> y, S* saved) {
+    plain_.layer_norm(x, gain, bias, y, saved);
+  }
+
+  /// Derivatives of layer_norm by x, gain and bias.
+  template <class S>
+  void layer_norm_backward(strided_matrix<const S> x, const S* saved, const S* gain, strided_matrix<const S> dy,
+                           strided_matrix<S> dx, update how, S* dgain, S* dbias) {
+    plain_.layer_norm_backward(x, saved, gain, dy, dx, how, dgain, dbias);
+  }
+
+  /// x = f(x), derivative = f'(x).
+  template <class S>
+  void activate(activation kind, strided_matrix<S> x, strided_matrix<S> derivative) {
+    plain_.activate(kind, x, derivative);
+  }
+
+  /// x = x factor, entry by entry.
+  template <class S>
+  void multiply(strided_matrix<S> x, strided_matrix<const S> factor) {
+    plain_.multiply(x, factor);
+  }
+
+  /// y[i] = x[rows[i]].
+  template <class S>
+  void gather_rows(strided_matrix<const S> x, std::span<const int> rows, strided_matrix<S> y, update how) {
+    plain_.gather_rows(x, rows, y, how);
+  }
+
+  /// dx[rows[i]] += dy[i], in the order of i.
+  template <class S>
+  void scatter_rows(strided_matrix<const S> dy, std::span<const int> rows, strided_matrix<S> dx) {
+    plain_.scatter_rows(dy, rows, dx);
+  }
+
+  /// Attention of several heads over the visible keys; see the concept.
+  template <class S>
+  void attend(int heads, strided_matrix<const S> q, std::span<const int> query_rows, strided_matrix<const S> k,
+              strided_matrix<const S> v, const visible_keys& visible, S* patterns, strided_matrix<S> out) {
+    plain_.attend(heads, q, query_rows, k, v, visible, patterns, out);
+  }
+
+  /// Derivatives of attend by q, k and v.
+  template <class S>
+  void attend_backward(int heads, strided_matrix<const S> q, std::span<const int> query_rows, strided_matrix<const S> k,
+                       strided_matrix<const S> v, const visible_keys& visible, const S* patterns,
+                       strided_matrix<const S> dout, strided_matrix<S> dq, strided_matrix<S> dk, strided_matrix<S> dv) {
+    plain_.attend_backward(heads, q, query_rows, k, v, visible, patterns, dout, dq, dk, dv);
+  }
+
+  /// Loss in double, right answers, and scale count (softmax - 1[answer]).
+  template <class S>
+  [[nodiscard]] answer_score cross_entropy(strided_matrix<const S> logits, std::span<const int> answers,
+                                           std::span<const int> counts, double scale, strided_matrix<S> dlogits) {
+    return plain_.cross_entropy(logits, answers, counts, scale, dlogits);
+  }
+
+  /// Every entry becomes `value`.
+  template <class S>
+  void fill(std::span<S> flat, S value) {
+    plain_.fill(flat, value);
+  }
+
+  /// `to` becomes `from`.
+  template <class S>
+  void copy(std::span<const S> from, std::span<S> to) {
+    plain_.copy(from, to);
+  }
+
+private:
+  int threads_;
+  plain plain_;
+};
+
+static_assert(backend<host, float> && backend<host, double>);
+
+}  // namespace lindyn::backend
