@@ -72,14 +72,17 @@
 #include <lindyn/compare/confinement_sample.hpp>
 #include <lindyn/compare/manifold_constraint.hpp>
 #include <lindyn/compare/trajectory.hpp>
+#include <lindyn/core/aligned_vector.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parallel.hpp>
 #include <lindyn/core/parameter_table.hpp>
 #include <lindyn/core/progress.hpp>
 #include <lindyn/core/random.hpp>
 #include <lindyn/core/sizes.hpp>
+#include <lindyn/core/unroll.hpp>
 #include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
+#include <lindyn/core/worker_pool.hpp>
 #include <lindyn/integrate/flow_options.hpp>
 #include <lindyn/integrate/step_adjuster.hpp>
 #include <lindyn/integrate/system.hpp>
@@ -115,6 +118,11 @@
 #include <lindyn/population/conditional_retrieval_tokens.hpp>
 #include <lindyn/population/distinct_tokens.hpp>
 #include <lindyn/population/enumeration.hpp>
+#include <lindyn/population/finite/anchor_composition.hpp>
+#include <lindyn/population/finite/batches.hpp>
+#include <lindyn/population/finite/modular_arithmetic.hpp>
+#include <lindyn/population/finite/operation_table.hpp>
+#include <lindyn/population/finite/split.hpp>
 #include <lindyn/population/indirect_object_tokens.hpp>
 #include <lindyn/population/j_hop_tokens.hpp>
 #include <lindyn/population/law.hpp>
@@ -175,5 +183,7 @@
 #include <lindyn/task/j_hop.hpp>
 #include <lindyn/task/loss.hpp>
 #include <lindyn/task/permutation_inversion.hpp>
+#include <lindyn/task/prefix_index.hpp>
+#include <lindyn/task/sequence_set.hpp>
 #include <lindyn/train/descent.hpp>
 #include <lindyn/version.hpp>

@@ -110,4 +110,10 @@ void draw_distinct(counter_generator& generator, Pool& pool, Chosen&& chosen) {
   }
 }
 
+/// Permutes the entries, every order equally likely (Fisher-Yates).
+template <class Entries>
+void shuffle(counter_generator& generator, Entries& entries) {
+  draw_distinct(generator, entries, entries);  // each entry is final before the next is drawn
+}
+
 }  // namespace lindyn
