@@ -75,6 +75,29 @@ TEST_CASE("weights are read by another program's names, counted from 1 and trans
   CHECK(file.unused == std::vector<std::string>{"steps", "nothing", "temperature", "cache", "half", "mask"});
 }
 
+TEST_CASE("vectors have one dimension in files, and gaps between aligned matrices aren't stored") {
+  parameter_table table(4);
+  table.append("weight", 2, 3);
+  table.append_vector("bias", 2);
+  const std::vector<float> weights{1, 2, 3, 4, 5, 6, 0, 0, 7, 8, 0, 0};
+  const temporary_folder folder;
+  write_parameters(folder.path() / "weights", table, weights,
+                   {.rules = {{.ours = "bias", .theirs = "b", .transposed = true}}});
+  const safetensors_file file(folder.path() / "weights");
+  CHECK(file.find("weight").shape == std::vector<lindyn::index>{2, 3});
+  CHECK(file.find("b").shape == std::vector<lindyn::index>{2});
+  CHECK(file.find("weight").end == 8 * sizeof(float));
+  const auto read =
+      read_parameters<float>(folder.path() / "weights", table, {.rules = {{.ours = "bias", .theirs = "b"}}});
+  CHECK(read.weights == weights);
+
+  parameter_table matrices;
+  matrices.append("b", 1, 2);
+  const std::string refusal =
+      message_of<shape_error>([&] { (void)read_parameters(folder.path() / "weights", matrices); });
+  CHECK(refusal.find("\"b\".shape = [2]") != std::string::npos);
+}
+
 TEST_CASE("weights are read as products of a query and a key factor, scaled") {
   parameter_table table;
   table.append("W", 2, 3);

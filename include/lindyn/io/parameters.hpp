@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// The weights of a parameter table in a safetensors file: one tensor a matrix, by names that can be stated.
+/// The weights of a parameter table in a safetensors file: one tensor a matrix or vector, by names that can be stated.
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <filesystem>
@@ -32,9 +33,13 @@ struct parameter_file {
 
 namespace detail {
 
-/// Throws shape_error unless the file's tensor is a matrix of that shape.
-inline void require_shape(const safetensors_file& file, const std::string& tensor, index rows, index columns) {
-  const std::vector<index> expected{rows, columns};
+/// The shape that files have of a matrix, or of a vector.
+inline std::vector<index> stored_shape(const parameter& which) {
+  return which.vector ? std::vector{which.columns} : std::vector{which.rows, which.columns};
+}
+
+/// Throws shape_error unless the file's tensor has that shape.
+inline void require_shape(const safetensors_file& file, const std::string& tensor, const std::vector<index>& expected) {
   const auto& shape = file.find(tensor).shape;
   if (shape != expected) throw shape_error(file.describe(tensor) + ".shape", json(shape).dump(), json(expected).dump());
 }
@@ -54,12 +59,20 @@ template <class Scalar>
 std::vector<Scalar> read_matrix(safetensors_file& file, const std::string& tensor, index rows, index columns,
                                 bool transposed) {
   if (!transposed) {
-    require_shape(file, tensor, rows, columns);
+    require_shape(file, tensor, {rows, columns});
     return file.read<Scalar>(tensor);
   }
-  require_shape(file, tensor, columns, rows);
+  require_shape(file, tensor, {columns, rows});
   const auto values = file.read<Scalar>(tensor);
   return transpose<Scalar>({values.data(), columns, rows});
+}
+
+/// A matrix, or a vector, as the file has it: neither scaled nor by factors.
+template <class Scalar>
+std::vector<Scalar> read_plain(safetensors_file& file, const stored_matrix& stored, const parameter& which) {
+  if (!which.vector) return read_matrix<Scalar>(file, stored.tensor, which.rows, which.columns, stored.transposed);
+  require_shape(file, stored.tensor, stored_shape(which));
+  return file.read<Scalar>(stored.tensor);
 }
 
 /// W_Q' W_K for factors with `rows` and `columns` columns.
@@ -82,7 +95,8 @@ inline std::vector<double> read_product(safetensors_file& file, const stored_mat
 
 }  // namespace detail
 
-/// Reads the weights of a table from a safetensors file, in which other tensors may stand, of any type.
+/// Reads the weights of a table from a safetensors file, in which other tensors may stand, of any type. A vector of the
+/// table has one dimension in the file and no transpose; what the table leaves open for alignment is zero.
 /// \tparam Scalar float or double, whichever of the two the file has
 /// \param table  the matrices that are wanted. In those of attention a row belongs to the query, a column to the key
 /// \param names  what the file calls them, if not as the table does, and how it stores them
@@ -95,23 +109,22 @@ template <class Scalar = double>
   const auto places = stored_matrices(table, names);
   safetensors_file file(path);
   parameter_file<Scalar> result{{}, {}, file.metadata()};
-  result.weights.reserve(static_cast<std::size_t>(table.size()));
+  result.weights.assign(static_cast<std::size_t>(table.size()), Scalar(0));
   std::set<std::string> used;
   for (index matrix = 0; matrix < table.count(); ++matrix) {
-    const auto& [name, rows, columns, offset] = table[matrix];
+    const parameter& which = table[matrix];
     const stored_matrix& stored = places[static_cast<std::size_t>(matrix)];
+    Scalar* const target = result.weights.data() + which.offset;
     used.insert(stored.tensor);
     if (!stored.key_factor.empty()) used.insert(stored.key_factor);
     if (stored.key_factor.empty() && stored.scale == 1) {
-      const auto values = detail::read_matrix<Scalar>(file, stored.tensor, rows, columns, stored.transposed);
-      result.weights.insert(result.weights.end(), values.begin(), values.end());
+      std::ranges::copy(detail::read_plain<Scalar>(file, stored, which), target);
     } else {
-      const auto values = stored.key_factor.empty()
-                              ? detail::read_matrix<double>(file, stored.tensor, rows, columns, stored.transposed)
-                              : detail::read_product(file, stored, rows, columns);
+      const auto values = stored.key_factor.empty() ? detail::read_plain<double>(file, stored, which)
+                                                    : detail::read_product(file, stored, which.rows, which.columns);
       const std::string described = file.describe(stored.tensor) + " (scaled)";
       for (std::size_t place = 0; place < values.size(); ++place)
-        result.weights.push_back(detail::narrowed<Scalar>(described, place, stored.scale * values[place]));
+        target[place] = detail::narrowed<Scalar>(described, place, stored.scale * values[place]);
     }
   }
   for (const auto& entry : file.tensors())
@@ -120,6 +133,7 @@ template <class Scalar = double>
 }
 
 /// Writes the weights of a table into a safetensors file that appears complete or not at all, in their own precision.
+/// Vectors get one dimension; what the table leaves open for alignment isn't stored.
 /// \param weights   the flat buffer that the table describes, of float or double
 /// \param names     what the file is to call the matrices. Those that it stores scaled or by factors can only be read
 /// \param metadata  texts to go with them, such as where they come from
@@ -142,12 +156,11 @@ void write_parameters(const std::filesystem::path& path, const parameter_table& 
     require(stored.key_factor.empty() && stored.scale == 1, "naming of " + table[matrix].name, stored.tensor,
             "neither by factors nor scaled, to be written");
     const auto view = table.view(table[matrix], buffer);
-    if (stored.transposed) {
+    if (stored.transposed && !table[matrix].vector) {
       transposes.push_back(detail::transpose(view));
       tensors.push_back({stored.tensor, {view.columns, view.rows}, std::span<const Scalar>(transposes.back())});
     } else {
-      tensors.push_back({stored.tensor,
-                         {view.rows, view.columns},
+      tensors.push_back({stored.tensor, detail::stored_shape(table[matrix]),
                          std::span<const Scalar>(view.data, static_cast<std::size_t>(view.size()))});
     }
   }
