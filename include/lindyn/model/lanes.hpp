@@ -6,12 +6,11 @@
 /// products of causal n x n patterns run at full width whatever n is.
 
 #include <algorithm>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
 
+#include <lindyn/core/unroll.hpp>
 #include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 
@@ -72,14 +71,7 @@ struct product_range {
   bool to_column = false;    ///< inner > column contributes nothing
 };
 
-/// Calls body(0) .. body(Count - 1) with constants, so that arrays indexed by them become registers.
-template <int Count, class Body>
-[[gnu::always_inline]] inline void unroll(Body&& body) {
-  [&]<int... place>(std::integer_sequence<int, place...>) __attribute__((always_inline)) {
-    (body(std::integral_constant<int, place>{}), ...);
-  }
-  (std::make_integer_sequence<int, Count>{});
-}
+using lindyn::detail::unroll;
 
 template <int Rows, int Columns, bool Add, class Entry>
 void product_tile(Entry* out, index out_stride, const lane_factor<Entry>& a, const lane_factor<Entry>& b, index first,
