@@ -8,6 +8,8 @@
 /// What every room stands on, and the marks of tasks.
 /// \namespace lindyn::io
 /// Files: complete or absent, and checked when read.
+/// \namespace lindyn::schedule
+/// Learning rates and decay rates over time.
 /// \namespace lindyn::integrate
 /// Flows dx/dt = f(x, t).
 /// \namespace lindyn::backend
@@ -158,6 +160,11 @@
 #include <lindyn/reduced/row_block.hpp>
 #include <lindyn/reduced/row_softmax.hpp>
 #include <lindyn/reduced/sampled_loss.hpp>
+#include <lindyn/schedule/budget.hpp>
+#include <lindyn/schedule/schedule.hpp>
+#include <lindyn/schedule/shapes.hpp>
+#include <lindyn/schedule/text.hpp>
+#include <lindyn/schedule/warnings.hpp>
 #include <lindyn/sweep/axis.hpp>
 #include <lindyn/sweep/boundary.hpp>
 #include <lindyn/sweep/grid.hpp>
