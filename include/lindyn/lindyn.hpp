@@ -41,6 +41,8 @@
 
 #include <lindyn/backend/backend.hpp>
 #include <lindyn/backend/host.hpp>
+#include <lindyn/backend/host_layer_norm.hpp>
+#include <lindyn/backend/host_vector.hpp>
 #include <lindyn/backend/plain.hpp>
 #include <lindyn/circuit/competition/burstiness.hpp>
 #include <lindyn/circuit/competition/competition_circuit.hpp>

@@ -5,12 +5,14 @@
 /// The backend of the processor: vectorised kernels on a few threads.
 
 #include <span>
-#include <vector>
+#include <tuple>
 
 #include <lindyn/backend/backend.hpp>
+#include <lindyn/backend/host_layer_norm.hpp>
 #include <lindyn/backend/plain.hpp>
-#include <lindyn/core/errors.hpp>
+#include <lindyn/core/aligned_vector.hpp>
 #include <lindyn/core/views.hpp>
+#include <lindyn/core/worker_pool.hpp>
 
 namespace lindyn::backend {
 
@@ -21,7 +23,7 @@ class host {
 public:
   /// Memory of this backend.
   template <class S>
-  using array = std::vector<S>;
+  using array = aligned_vector<S>;
 
   /// The weights of a product.
   template <class S>
@@ -29,10 +31,10 @@ public:
 
   /// \param threads  how many threads work, the calling one included
   /// \throws argument_error  if that is less than 1
-  explicit host(int threads = 1) : threads_(threads) { require(threads >= 1, "threads", threads, "at least 1"); }
+  explicit host(int threads = 1) : pool_(threads) {}
 
   /// How many threads work.
-  [[nodiscard]] int threads() const noexcept { return threads_; }
+  [[nodiscard]] int threads() const noexcept { return pool_.threads(); }
 
   /// p becomes W.
   template <class S>
@@ -61,14 +63,14 @@ public:
   /// y = gain (x - mean) / sqrt(variance + 1e-5) + bias by rows; saved: mean and 1 / deviation.
   template <class S>
   void layer_norm(strided_matrix<const S> x, const S* gain, const S* bias, strided_matrix<S> y, S* saved) {
-    plain_.layer_norm(x, gain, bias, y, saved);
+    detail::layer_norm(pool_, x, gain, bias, y, saved);
   }
 
   /// Derivatives of layer_norm by x, gain and bias.
   template <class S>
   void layer_norm_backward(strided_matrix<const S> x, const S* saved, const S* gain, strided_matrix<const S> dy,
                            strided_matrix<S> dx, update how, S* dgain, S* dbias) {
-    plain_.layer_norm_backward(x, saved, gain, dy, dx, how, dgain, dbias);
+    detail::layer_norm_backward(pool_, scratch<S>(), x, saved, gain, dy, dx, how, dgain, dbias);
   }
 
   /// x = f(x), derivative = f'(x).
@@ -130,7 +132,14 @@ public:
   }
 
 private:
-  int threads_;
+  // Memory of kernels, which grows to what the largest call needs.
+  template <class S>
+  aligned_vector<S>& scratch() {
+    return std::get<aligned_vector<S>>(scratch_);
+  }
+
+  worker_pool pool_;
+  std::tuple<aligned_vector<float>, aligned_vector<double>> scratch_;
   plain plain_;
 };
 
