@@ -24,6 +24,7 @@ struct sequence_sizes {
   int outputs = 0;     ///< V_out: answers are in [0, V_out)
   int length = 0;      ///< n, tokens of a sequence
 
+  /// Whether all extents agree.
   friend constexpr bool operator==(const sequence_sizes&, const sequence_sizes&) = default;
 };
 

@@ -9,11 +9,11 @@
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/random.hpp>
-#include <lindyn/core/views.hpp>
 #include <lindyn/population/finite/split.hpp>
 #include <lindyn/task/sequence_set.hpp>
 

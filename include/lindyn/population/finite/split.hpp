@@ -12,6 +12,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <lindyn/core/errors.hpp>
@@ -42,10 +43,9 @@ inline constexpr std::uint64_t split_stream = ~std::uint64_t{1};
 }
 
 /// Chooses which sequences are trained on: in an order that the seed permutes uniformly, each with its partner, as long
-/// as they fit into training_count(share, count).
-/// Where partners would leave the last place open, the next sequence that is its own partner takes it, and the last one
-/// of those is kept for that; so the number is hit exactly unless it is odd and every sequence has a partner, when it is
-/// one less.
+/// as they fit into training_count(share, count). The last sequence of the order that is its own partner goes to the
+/// end, where it fills the place that pairs may leave open: the number is hit exactly, and one less only if it is odd
+/// and every sequence has another partner.
 /// \param partners  of each sequence: the one that stays with it on one side, which may be itself; mutual
 /// \param share     of the sequences, those in training
 /// \param seed      of the permutation
@@ -101,7 +101,10 @@ inline constexpr std::uint64_t split_stream = ~std::uint64_t{1};
   return {part(true), part(false)};
 }
 
-/// Any set by a share and a seed: split(set, choose_training) without partners.
+/// Any set by a share and a seed, as choose_training does where every sequence is its own partner.
+/// \param all    every sequence
+/// \param share  of them, those in training
+/// \param seed   of the choice
 [[nodiscard]] inline split_set split(const task::sequence_set& all, double share, std::uint64_t seed) {
   std::vector<int> partners(static_cast<std::size_t>(all.count()));
   std::iota(partners.begin(), partners.end(), 0);
