@@ -41,6 +41,7 @@
 
 #include <lindyn/backend/backend.hpp>
 #include <lindyn/backend/host.hpp>
+#include <lindyn/backend/host_exponential.hpp>
 #include <lindyn/backend/host_layer_norm.hpp>
 #include <lindyn/backend/host_vector.hpp>
 #include <lindyn/backend/plain.hpp>
