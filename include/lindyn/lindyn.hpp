@@ -34,6 +34,8 @@
 /// Full networks in training.
 /// \namespace lindyn::reduced
 /// The dynamics on the manifold alone.
+/// \namespace lindyn::observe
+/// What to watch in a network while it trains.
 /// \namespace lindyn::circuit
 /// Circuits as small systems of their own.
 /// \namespace lindyn::compare
@@ -114,6 +116,9 @@
 #include <lindyn/model/path_products.hpp>
 #include <lindyn/model/residual_stream.hpp>
 #include <lindyn/model/strided.hpp>
+#include <lindyn/observe/head_statistics.hpp>
+#include <lindyn/observe/order_parameters.hpp>
+#include <lindyn/observe/singular_values.hpp>
 #include <lindyn/optimizer/adam.hpp>
 #include <lindyn/optimizer/decay.hpp>
 #include <lindyn/optimizer/momentum.hpp>
