@@ -201,4 +201,10 @@
 #include <lindyn/task/prefix_index.hpp>
 #include <lindyn/task/sequence_set.hpp>
 #include <lindyn/train/descent.hpp>
+#include <lindyn/train/guard.hpp>
+#include <lindyn/train/law_objective.hpp>
+#include <lindyn/train/objective.hpp>
+#include <lindyn/train/observer.hpp>
+#include <lindyn/train/settings.hpp>
+#include <lindyn/train/trainer.hpp>
 #include <lindyn/version.hpp>

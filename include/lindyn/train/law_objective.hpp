@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The attention-only network on a data law: on minibatches, or on the exact population loss.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <lindyn/core/errors.hpp>
+#include <lindyn/core/parameter_table.hpp>
+#include <lindyn/model/attention_only.hpp>
+#include <lindyn/model/embedding.hpp>
+#include <lindyn/population/law.hpp>
+#include <lindyn/population/sampling.hpp>
+#include <lindyn/population/whole_population.hpp>
+#include <lindyn/task/evaluation.hpp>
+#include <lindyn/task/loss.hpp>
+#include <lindyn/train/settings.hpp>
+
+namespace lindyn::train {
+
+/// Options of law_objective.
+struct law_batches {
+  index size = 512;                                        ///< sequences a step; 0: all, the exact population loss
+  std::uint64_t seed = 1;                                  ///< of the minibatches
+  task::loss loss = task::loss::cross_entropy;             ///< how answers are scored
+  model::embedding embedding = model::embedding::one_hot;  ///< `centred` keeps weights and gradients centred
+  index bound = 2'000'000;                                 ///< size = 0: largest number of sequences
+};
+
+/// The loss of model::attention_only on a law. Step s draws the sequences s x size .. (s + 1) x size - 1 of the seed's
+/// stream. Right answers aren't counted: the evaluation has a total of 0.
+template <class Net, population::data_law Law>
+class law_objective {
+public:
+  using scalar = typename Net::scalar;        ///< of weights and gradients
+  using workspace = typename Net::workspace;  ///< memory that evaluations reuse
+
+  /// \param net      outlives the objective
+  /// \param law      copied; it has the network's vocabulary and positions
+  /// \param options  see law_batches
+  /// Throws argument_error for bad options, shape_error for a law that doesn't fit, too_many_error (size = 0).
+  law_objective(const Net& net, const Law& law, const law_batches& options)
+      : net_(&net), options_(options), draw_(law, options.seed), centre_(law.structure()) {
+    require(options.size >= 0, "batch", options.size, "not negative (0: the whole population)");
+    const auto sizes = law.sizes();
+    require_extent("net.shape().vocabulary", net.shape().vocabulary, sizes.vocabulary);
+    require_extent("net.shape().positions", net.shape().positions, sizes.positions);
+    if (whole())
+      population_ = std::make_shared<const population::sequence_table>(population::whole_population(
+          law, options.bound,
+          "the exact gradient visits all of them at every step; take fewer pairs, tokens or positions (2 pairs of 5 "
+          "tokens on 3 slots have 11520), or minibatches"));
+  }
+
+  /// The network.
+  [[nodiscard]] const Net& net() const noexcept { return *net_; }
+  /// Where each matrix lies in the flat buffers.
+  [[nodiscard]] const parameter_table& parameters() const noexcept { return net_->parameters(); }
+  /// Whether each step visits the whole population.
+  [[nodiscard]] bool whole() const noexcept { return options_.size == 0; }
+
+  /// The loss of that step's batch; `gradient` becomes its derivative. Throws as the network does.
+  task::evaluation loss_and_gradient(index step, std::span<const scalar> weights, std::span<scalar> gradient,
+                                     workspace& memory) {
+    const double loss = net_->loss_and_gradient(weights, batch(step), options_.loss, gradient, memory);
+    if (centred()) centre_(parameters(), gradient);
+    return {.loss = loss};
+  }
+
+  /// Centres the weights, if the embedding is and they can have left.
+  void confine(std::span<scalar> weights, bool linear) {
+    if (centred() && !linear) centre_(parameters(), weights);
+  }
+
+  /// Appends the law, by its sizes and the digest of the first batch, and how batches are drawn and scored.
+  void describe(settings& to) {
+    const auto sizes = draw_.law().sizes();
+    const task::batch_view first = batch(0);
+    detail::append(to, "law.vocabulary", sizes.vocabulary);
+    detail::append(to, "law.positions", sizes.positions);
+    detail::append(to, "law.length", sizes.length);
+    detail::append(to, "law.digest",
+                   detail::digest().integers(first.tokens).integers(first.positions).integers(first.answers).text());
+    detail::append(to, "batch.size", options_.size);
+    detail::append(to, "batch.seed", options_.seed);
+    detail::append(to, "loss", options_.loss == task::loss::cross_entropy ? "cross_entropy" : "squared_error");
+    detail::append(to, "embedding", centred() ? "centred" : "one_hot");
+  }
+
+private:
+  [[nodiscard]] bool centred() const noexcept { return options_.embedding == model::embedding::centred; }
+
+  [[nodiscard]] task::batch_view batch(index step) {
+    if (whole()) return population_->view();
+    draw_.draw(step * options_.size, options_.size, drawn_);
+    return drawn_.view();
+  }
+
+  const Net* net_;
+  law_batches options_;
+  population::sampler<Law> draw_;
+  population::minibatch drawn_;
+  std::shared_ptr<const population::sequence_table> population_;  // of copies, too
+  model::centred_stream centre_;
+};
+
+}  // namespace lindyn::train

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What is minimised: an objective gives every step of a training its loss and gradient.
+
+#include <concepts>
+#include <span>
+#include <string>
+
+#include <lindyn/core/parameter_table.hpp>
+#include <lindyn/population/finite/batches.hpp>
+#include <lindyn/task/evaluation.hpp>
+#include <lindyn/task/sequence_set.hpp>
+#include <lindyn/train/settings.hpp>
+
+namespace lindyn::train {
+
+/// The loss of step t as a function of the weights, whose layout `parameters()` describes. It depends on nothing but
+/// the step and the weights, so that a training can be resumed, and its steps be evaluated in any order. `workspace` is
+/// memory that evaluations reuse; objectives of one type may share it one after the other. `describe` appends what the
+/// losses depend on.
+///
+/// An objective may have a member `confine(weights, linear)`: the trainer calls it with the weights at the start and
+/// behind each step, and it puts them back where the objective needs them. `linear` says that they can have left by
+/// rounding errors alone, as sums of confined weights and gradients.
+template <class O>
+concept objective = requires(O& of, index step, std::span<const typename O::scalar> weights,
+                             std::span<typename O::scalar> gradient, typename O::workspace& memory, settings& to) {
+  requires std::same_as<typename O::scalar, float> || std::same_as<typename O::scalar, double>;
+  { of.parameters() } -> std::convertible_to<const parameter_table&>;
+  { of.loss_and_gradient(step, weights, gradient, memory) } -> std::convertible_to<task::evaluation>;
+  of.describe(to);
+};
+
+/// Batches of a finite set, which a network such as model::prenorm_transformer answers.
+///
+///     train::set_objective objective(net, data.training, {.size = 128, .seed = 1});
+///     decltype(objective)::workspace memory;
+template <class Net>
+class set_objective {
+public:
+  using scalar = typename Net::scalar;        ///< of weights and gradients
+  using workspace = typename Net::workspace;  ///< memory that evaluations reuse
+
+  /// \param net       outlives the objective
+  /// \param training  outlives the objective, and isn't empty
+  /// \param draw      which sequences each step sees
+  set_objective(const Net& net, const task::sequence_set& training, const population::batches& draw)
+      : net_(&net), training_(&training), draw_(training.count(), draw) {}
+
+  /// The network.
+  [[nodiscard]] const Net& net() const noexcept { return *net_; }
+  /// What is learnt from.
+  [[nodiscard]] const task::sequence_set& training() const noexcept { return *training_; }
+  /// Where each matrix lies in the flat buffers.
+  [[nodiscard]] const parameter_table& parameters() const noexcept { return net_->parameters(); }
+
+  /// The mean loss over the batch of that step; `gradient` becomes its derivative. Throws as the network does.
+  task::evaluation loss_and_gradient(index step, std::span<const scalar> weights, std::span<scalar> gradient,
+                                     workspace& memory) {
+    return net_->loss_and_gradient(weights, *training_, draw_(step), gradient, memory);
+  }
+
+  /// Appends the data, by their digest, and how batches are drawn.
+  void describe(settings& to) const {
+    const task::sequence_sizes& sizes = training_->sizes();
+    detail::digest data;
+    for (index sequence = 0; sequence < training_->count(); ++sequence)
+      data.integers(training_->tokens(sequence)).integers(training_->answers(sequence));
+    detail::append(to, "data.vocabulary", sizes.vocabulary);
+    detail::append(to, "data.outputs", sizes.outputs);
+    detail::append(to, "data.length", sizes.length);
+    detail::append(to, "data.sequences", training_->count());
+    detail::append(to, "data.digest", data.text());
+    const population::batches& draw = draw_.options();
+    detail::append(to, "batch.size", draw.size);
+    detail::append(to, "batch.seed", draw.seed);
+    detail::append(to, "batch.draw",
+                   draw.draw == population::sampling::with_replacement ? "with_replacement"
+                   : draw.draw == population::sampling::epochs         ? "epochs"
+                                                                       : "whole");
+  }
+
+private:
+  const Net* net_;
+  const task::sequence_set* training_;
+  population::batch_sampler draw_;
+};
+
+}  // namespace lindyn::train
