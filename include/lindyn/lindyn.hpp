@@ -120,7 +120,13 @@
 #include <lindyn/observe/order_parameters.hpp>
 #include <lindyn/observe/singular_values.hpp>
 #include <lindyn/optimizer/adam.hpp>
+#include <lindyn/optimizer/budget.hpp>
+#include <lindyn/optimizer/clip.hpp>
 #include <lindyn/optimizer/decay.hpp>
+#include <lindyn/optimizer/elementwise.hpp>
+#include <lindyn/optimizer/elementwise_rule.hpp>
+#include <lindyn/optimizer/groups.hpp>
+#include <lindyn/optimizer/memory.hpp>
 #include <lindyn/optimizer/momentum.hpp>
 #include <lindyn/optimizer/optimizer.hpp>
 #include <lindyn/optimizer/sgd.hpp>
@@ -202,6 +208,7 @@
 #include <lindyn/task/sequence_set.hpp>
 #include <lindyn/train/descent.hpp>
 #include <lindyn/train/guard.hpp>
+#include <lindyn/train/interrupt.hpp>
 #include <lindyn/train/law_objective.hpp>
 #include <lindyn/train/objective.hpp>
 #include <lindyn/train/observer.hpp>
