@@ -45,8 +45,10 @@
 #include <lindyn/backend/host.hpp>
 #include <lindyn/backend/host_exponential.hpp>
 #include <lindyn/backend/host_layer_norm.hpp>
+#include <lindyn/backend/host_product.hpp>
 #include <lindyn/backend/host_vector.hpp>
 #include <lindyn/backend/plain.hpp>
+#include <lindyn/backend/tile_product.hpp>
 #include <lindyn/circuit/competition/burstiness.hpp>
 #include <lindyn/circuit/competition/competition_circuit.hpp>
 #include <lindyn/circuit/competition/competition_head.hpp>

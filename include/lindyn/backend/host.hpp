@@ -9,6 +9,7 @@
 
 #include <lindyn/backend/backend.hpp>
 #include <lindyn/backend/host_layer_norm.hpp>
+#include <lindyn/backend/host_product.hpp>
 #include <lindyn/backend/plain.hpp>
 #include <lindyn/core/aligned_vector.hpp>
 #include <lindyn/core/views.hpp>
@@ -27,7 +28,7 @@ public:
 
   /// The weights of a product.
   template <class S>
-  using prepared = plain::prepared<S>;
+  using prepared = host_weights<S>;
 
   /// \param threads  how many threads work, the calling one included
   /// \throws argument_error  if that is less than 1
@@ -39,25 +40,25 @@ public:
   /// p becomes W.
   template <class S>
   void prepare(strided_matrix<const S> w, prepared<S>& p) {
-    plain_.prepare(w, p);
+    detail::prepare(pool_, w, p);
   }
 
   /// y = x W' + bias; `bias` may be null.
   template <class S>
   void linear(strided_matrix<const S> x, const prepared<S>& p, const S* bias, strided_matrix<S> y, update how) {
-    plain_.linear(x, p, bias, y, how);
+    detail::linear(pool_, x, p, bias, y, how);
   }
 
   /// dx = dy W.
   template <class S>
   void linear_backward_input(strided_matrix<const S> dy, const prepared<S>& p, strided_matrix<S> dx, update how) {
-    plain_.linear_backward_input(dy, p, dx, how);
+    detail::linear_backward_input(pool_, dy, p, dx, how);
   }
 
   /// dW = dy' x, dbias = column sums of dy; `dbias` may be null.
   template <class S>
   void linear_backward_weights(strided_matrix<const S> dy, strided_matrix<const S> x, strided_matrix<S> dw, S* dbias) {
-    plain_.linear_backward_weights(dy, x, dw, dbias);
+    detail::linear_backward_weights(pool_, dy, x, dw, dbias);
   }
 
   /// y = gain (x - mean) / sqrt(variance + 1e-5) + bias by rows; saved: mean and 1 / deviation.

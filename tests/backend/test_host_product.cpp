@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <lindyn/backend/host_product.hpp>
+#include <lindyn/backend/plain.hpp>
+#include <lindyn/core/random.hpp>
+#include <lindyn/core/worker_pool.hpp>
+
+namespace {
+
+using lindyn::index;
+using lindyn::backend::strided_matrix;
+using lindyn::backend::update;
+namespace kernels = lindyn::backend::detail;
+
+constexpr double gap = -77;  // stands between the columns of one row and the next, where nothing may be written
+
+/// A matrix that ends with its last row's last column, so that the address sanitizer sees what is read behind it.
+template <class S>
+struct matrix {
+  index rows, columns, stride;
+  std::vector<S> entries;
+
+  matrix(index rows_of, index columns_of, index gaps, std::uint64_t seed)
+      : rows(rows_of), columns(columns_of), stride(columns_of + gaps) {
+    lindyn::counter_generator generator(seed);
+    entries.assign(static_cast<std::size_t>((rows - 1) * stride + columns), static_cast<S>(gap));
+    for (index r = 0; r < rows; ++r)
+      for (index c = 0; c < columns; ++c) view()(r, c) = static_cast<S>(lindyn::standard_normal(generator));
+  }
+  [[nodiscard]] strided_matrix<S> view() { return {entries.data(), rows, columns, stride}; }
+  [[nodiscard]] strided_matrix<const S> input() const { return {entries.data(), rows, columns, stride}; }
+};
+
+/// Asks that the entries agree up to the rounding of sums of `terms` products of normal numbers; gaps exactly.
+template <class S>
+void check_close(const std::vector<S>& found, const std::vector<S>& expected, index terms) {
+  const double bound = 4 * std::sqrt(static_cast<double>(terms) + 1) * std::numeric_limits<S>::epsilon();
+  REQUIRE(found.size() == expected.size());
+  double worst = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double scale = std::sqrt(static_cast<double>(terms) + 1);
+    const double error = std::abs(static_cast<double>(found[i]) - static_cast<double>(expected[i])) / scale;
+    worst = std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(worst, error);
+  }
+  CHECK(worst <= bound);
+}
+
+struct sizes {
+  index rows, inputs, outputs, gaps;
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("products of any size are those of plain, and the same bits for 1, 2 and 4 threads", S, float,
+                   double) {
+  lindyn::backend::plain oracle;
+  lindyn::backend::plain::prepared<S> exact;
+  lindyn::backend::host_weights<S> weights;  // shared by all sizes: what it held before doesn't matter
+  lindyn::worker_pool pools[]{lindyn::worker_pool(1), lindyn::worker_pool(2), lindyn::worker_pool(4)};
+  std::uint64_t seed = 1;
+  for (const sizes size : {sizes{1, 1, 1, 0}, sizes{2, 3, 5, 1}, sizes{5, 17, 33, 0}, sizes{7, 64, 16, 3},
+                           sizes{97, 31, 65, 2}, sizes{13, 65, 129, 0}, sizes{259, 9, 101, 5}, sizes{128, 8, 4, 0}}) {
+    CAPTURE(size.rows);
+    CAPTURE(size.inputs);
+    CAPTURE(size.outputs);
+    const matrix<S> x(size.rows, size.inputs, size.gaps, seed++), w(size.outputs, size.inputs, size.gaps, seed++),
+        dy(size.rows, size.outputs, size.gaps, seed++);
+    const matrix<S> bias(1, size.outputs, 0, seed++);
+    oracle.prepare(w.input(), exact);
+    kernels::prepare(pools[0], w.input(), weights);
+    for (const update how : {update::assign, update::add}) {
+      const bool biased = (how == update::add) == (size.gaps > 0);
+      const S* const offset = biased ? bias.entries.data() : nullptr;
+      const matrix<S> y(size.rows, size.outputs, size.gaps, seed++), dx(size.rows, size.inputs, size.gaps, seed++),
+          dw(size.outputs, size.inputs, size.gaps, seed++), dbias(1, size.outputs, 0, seed++);
+      auto plain_y = y, plain_dx = dx, plain_dw = dw, plain_dbias = dbias;
+      oracle.linear(x.input(), exact, offset, plain_y.view(), how);
+      oracle.linear_backward_input(dy.input(), exact, plain_dx.view(), how);
+      oracle.linear_backward_weights(dy.input(), x.input(), plain_dw.view(),
+                                     biased ? plain_dbias.entries.data() : nullptr);
+      std::vector<std::vector<S>> first;
+      for (lindyn::worker_pool& pool : pools) {
+        auto found_y = y, found_dx = dx, found_dw = dw, found_dbias = dbias;
+        kernels::prepare(pool, w.input(), weights);
+        kernels::linear(pool, x.input(), weights, offset, found_y.view(), how);
+        kernels::linear_backward_input(pool, dy.input(), weights, found_dx.view(), how);
+        kernels::linear_backward_weights(pool, dy.input(), x.input(), found_dw.view(),
+                                         biased ? found_dbias.entries.data() : nullptr);
+        const std::vector all{found_y.entries, found_dx.entries, found_dw.entries, found_dbias.entries};
+        if (first.empty()) {
+          first = all;
+          check_close(found_y.entries, plain_y.entries, size.inputs);
+          check_close(found_dx.entries, plain_dx.entries, size.outputs);
+          check_close(found_dw.entries, plain_dw.entries, size.rows);
+          check_close(found_dbias.entries, plain_dbias.entries, size.rows);
+        }
+        CHECK(first == all);
+      }
+    }
+  }
+}
+
+TEST_CASE("a gradient over no rows is zero, and a product of no rows writes nothing") {
+  lindyn::worker_pool pool;
+  std::vector<float> dw(6, 1.0f), dbias(2, 1.0f), nothing;
+  const strided_matrix<const float> dy{nothing.data(), 0, 2, 2}, x{nothing.data(), 0, 3, 3};
+  kernels::linear_backward_weights<float>(pool, dy, x, {dw.data(), 2, 3, 3}, dbias.data());
+  CHECK(dw == std::vector<float>(6));
+  CHECK(dbias == std::vector<float>(2));
+  lindyn::backend::host_weights<float> weights;
+  kernels::prepare<float>(pool, {dw.data(), 2, 3, 3}, weights);
+  kernels::linear<float>(pool, x, weights, nullptr, {nothing.data(), 0, 2, 2}, update::assign);
+}
+
+TEST_CASE("numbers that aren't finite come out of a product as such, and spoil no other row") {
+  lindyn::worker_pool pool;
+  matrix<float> x(9, 5, 0, 1), y(9, 3, 0, 2);
+  const matrix<float> w(3, 5, 0, 3);
+  x.view()(4, 2) = std::numeric_limits<float>::quiet_NaN();
+  lindyn::backend::host_weights<float> weights;
+  kernels::prepare(pool, w.input(), weights);
+  kernels::linear<float>(pool, x.input(), weights, nullptr, y.view(), update::assign);
+  for (int r = 0; r < 9; ++r)
+    for (int c = 0; c < 3; ++c) CHECK(std::isnan(y.view()(r, c)) == (r == 4));
+}
