@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What has to be computed for a batch of sequences, as tables of rows: the exact savings of a transformer's evaluation.
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lindyn/backend/backend.hpp>
+#include <lindyn/core/errors.hpp>
+#include <lindyn/core/views.hpp>
+#include <lindyn/model/numbering.hpp>
+#include <lindyn/task/sequence_set.hpp>
+
+namespace lindyn::model {
+
+/// Work that an evaluation leaves out. Each of them changes nothing but the order of sums; where one doesn't apply it
+/// has no effect.
+struct savings {
+  bool last_place = true;            ///< the last layer computes only places where something is asked
+  bool distinct_first_layer = true;  ///< normalisation, queries, keys and values of the first layer are computed once
+                                     ///< for each (token, place)
+  bool shared_prefixes = true;       ///< under a causal mask equal beginnings of sequences are computed once; without,
+                                     ///< equal sequences
+
+  /// Whether both leave out the same.
+  friend constexpr bool operator==(const savings&, const savings&) noexcept = default;
+};
+
+/// Nothing is left out.
+inline constexpr savings no_savings{.last_place = false, .distinct_first_layer = false, .shared_prefixes = false};
+
+/// The rows of one layer: attention reads input rows, everything behind it happens on output rows.
+struct layer_rows {
+  index inputs = 0;               ///< number of input rows, the first layer's embeddings or outputs of the layer below
+  index outputs = 0;              ///< number of output rows
+  std::span<const int> source;    ///< the input row at the place of each output row; empty where they are the same rows
+  backend::visible_keys visible;  ///< the input rows that each output row sees, in the order of their places
+
+  /// Whether the queries are fewer than the input rows, so that those are gathered before their product.
+  [[nodiscard]] bool gathers_queries() const noexcept { return !source.empty() && outputs < inputs; }
+};
+
+/// The plan of a batch: per layer its rows, and what is asked of the last one's. All rows are ordered by place. Without
+/// savings, row place x batch + i of every layer belongs to the i-th sequence of the batch.
+/// Building a plan allocates nothing unless it is larger than all before.
+class evaluation_plan {
+public:
+  /// \param set     the sequences
+  /// \param which   numbers of the batch's sequences, at least one; they may repeat
+  /// \param layers  L, at least 1
+  /// \param causal  whether places see those up to themselves only
+  /// \param use     what to leave out
+  /// Throws argument_error for an empty batch and for numbers that are outside the set.
+  void build(const task::sequence_set& set, std::span<const int> which, int layers, bool causal, const savings& use) {
+    require(!which.empty(), "which.size()", which.size(), "at least 1");
+    for (const int sequence : which)
+      if (sequence < 0 || sequence >= set.count())
+        require(false, "which", sequence, "in [0, " + std::to_string(set.count()) + "), the number of a sequence");
+    layers_ = layers;
+    length_ = set.sizes().length;
+    batch_ = static_cast<int>(which.size());
+    number_rows(set, which, causal, use.shared_prefixes);
+    list_leaves(set, which);
+    number_inputs(set, which, use.distinct_first_layer);
+
+    const std::span<const int> wanted =
+        use.last_place && !leaves_are_rows_ ? std::span<const int>(leaf_row_) : std::span<const int>();
+    outputs_are_leaves_ = leaves_are_rows_ || !wanted.empty();
+    connect_rows(causal);
+    first_ = last_ = every_row;
+    if (layers == 1 && (!wanted.empty() || !input_of_row_.empty()))
+      connect(first_ = first_layer, wanted, input_of_row_);
+    if (layers > 1 && !input_of_row_.empty()) connect(first_ = first_layer, {}, input_of_row_);
+    if (layers > 1 && !wanted.empty()) connect(last_ = last_layer, wanted, {});
+  }
+
+  /// Number of layers.
+  [[nodiscard]] int layers() const noexcept { return layers_; }
+  /// n, tokens of a sequence.
+  [[nodiscard]] int length() const noexcept { return length_; }
+  /// Number of sequences of the batch.
+  [[nodiscard]] int batch() const noexcept { return batch_; }
+
+  /// The rows of a layer, from 0.
+  [[nodiscard]] layer_rows rows(int layer) const noexcept {
+    const std::size_t which = layer == 0 ? first_ : layer == layers_ - 1 ? last_ : every_row;
+    const table& found = tables_[which];
+    return {.inputs = layer == 0 ? static_cast<index>(input_token_.size()) : row_count(),
+            .outputs = found.outputs,
+            .source = found.source,
+            .visible = {found.keys, length_, found.segments}};
+  }
+
+  /// Of each input row of the first layer: its token.
+  [[nodiscard]] std::span<const int> tokens() const noexcept { return input_token_; }
+  /// Of each input row of the first layer: its place.
+  [[nodiscard]] std::span<const int> places() const noexcept { return input_place_; }
+
+  /// Number of leaves: rows of logits. Equal answers of one row are one leaf.
+  [[nodiscard]] index leaves() const noexcept { return static_cast<index>(answers_.size()); }
+  /// Of each leaf: its output row of the last layer; empty where they are the same rows.
+  [[nodiscard]] std::span<const int> leaf_rows() const noexcept {
+    return outputs_are_leaves_ ? std::span<const int>() : std::span<const int>(leaf_row_);
+  }
+  /// Of each leaf: what is asked.
+  [[nodiscard]] std::span<const int> answers() const noexcept { return answers_; }
+  /// Of each leaf: at how many places of the batch.
+  [[nodiscard]] std::span<const int> counts() const noexcept { return counts_; }
+  /// The leaf of each place of the batch where something is asked: places outside, sequences of the batch inside.
+  [[nodiscard]] std::span<const int> leaf_of_asked() const noexcept { return leaf_of_asked_; }
+
+  /// The row of a place of the batch's i-th sequence, behind the first layer; the last layer's outputs are these rows
+  /// only without savings::last_place.
+  [[nodiscard]] int row(index i, index place) const noexcept { return row_of_[at(i, place)]; }
+
+private:
+  struct table {
+    std::vector<int> source, keys;
+    std::vector<backend::row_segment> segments;
+    index outputs = 0;
+  };
+  enum : std::size_t { every_row, first_layer, last_layer };
+
+  [[nodiscard]] std::size_t at(index i, index place) const noexcept {
+    return static_cast<std::size_t>(place * batch_ + i);
+  }
+  [[nodiscard]] index row_count() const noexcept { return static_cast<index>(sequence_of_row_.size()); }
+
+  /// Rows are places of the batch's sequences; where they are shared, equal prefixes (causal) or equal sequences have
+  /// the same rows.
+  void number_rows(const task::sequence_set& set, std::span<const int> which, bool causal, bool shared) {
+    row_of_.resize(which.size() * static_cast<std::size_t>(length_));
+    sequence_of_row_.clear();
+    place_of_row_.clear();
+    for (int place = 0; place < length_; ++place) {
+      if (shared) numbers_.forget(set.prefixes().count());
+      const index decisive = causal ? place : length_ - 1;  // the prefix up to there decides what happens at `place`
+      for (int i = 0; i < batch_; ++i) {
+        const auto fresh = static_cast<int>(row_count());
+        const index sequence = which[static_cast<std::size_t>(i)];
+        const auto prefix = static_cast<std::size_t>(sequence * length_ + decisive);
+        const int row = shared ? numbers_(set.prefixes().node[prefix], fresh) : fresh;
+        row_of_[at(i, place)] = row;
+        if (row != fresh) continue;
+        sequence_of_row_.push_back(i);
+        place_of_row_.push_back(place);
+      }
+    }
+  }
+
+  /// Rows with several answers have several leaves, chained by next_leaf_.
+  void list_leaves(const task::sequence_set& set, std::span<const int> which) {
+    first_leaf_.assign(sequence_of_row_.size(), no_leaf);
+    for (auto* leaves : {&leaf_row_, &answers_, &counts_, &next_leaf_, &leaf_of_asked_}) leaves->clear();
+    for (int place = set.last_place_only() ? length_ - 1 : 0; place < length_; ++place)
+      for (int i = 0; i < batch_; ++i) {
+        const int answer = set.answer(which[static_cast<std::size_t>(i)], place);
+        if (answer == task::no_answer) continue;
+        const int row = row_of_[at(i, place)];
+        int leaf = first_leaf_[static_cast<std::size_t>(row)];
+        while (leaf != no_leaf && answers_[static_cast<std::size_t>(leaf)] != answer)
+          leaf = next_leaf_[static_cast<std::size_t>(leaf)];
+        if (leaf == no_leaf) {
+          leaf = static_cast<int>(answers_.size());
+          leaf_row_.push_back(row);
+          answers_.push_back(answer);
+          counts_.push_back(0);
+          next_leaf_.push_back(std::exchange(first_leaf_[static_cast<std::size_t>(row)], leaf));
+        }
+        ++counts_[static_cast<std::size_t>(leaf)];
+        leaf_of_asked_.push_back(leaf);
+      }
+    leaves_are_rows_ = static_cast<index>(leaf_row_.size()) == row_count();
+    for (int row = 0; leaves_are_rows_ && row < row_count(); ++row)
+      leaves_are_rows_ = leaf_row_[static_cast<std::size_t>(row)] == row;
+  }
+
+  /// The first layer's input rows: one for each (token, place), or for each row. input_of_row_ is empty where it would
+  /// be the identity.
+  void number_inputs(const task::sequence_set& set, std::span<const int> which, bool distinct) {
+    input_token_.clear();
+    input_place_.clear();
+    input_of_row_.clear();
+    int last_place = -1;
+    for (index row = 0; row < row_count(); ++row) {
+      const int place = place_of_row_[static_cast<std::size_t>(row)];
+      const auto i = static_cast<std::size_t>(sequence_of_row_[static_cast<std::size_t>(row)]);
+      const int token = set.tokens(which[i])[static_cast<std::size_t>(place)];
+      const auto fresh = static_cast<int>(input_token_.size());
+      if (distinct) {
+        if (place != last_place) numbers_.forget(set.sizes().vocabulary);
+        last_place = place;
+        input_of_row_.push_back(numbers_(token, fresh));
+        if (input_of_row_.back() != fresh) continue;
+      }
+      input_token_.push_back(token);
+      input_place_.push_back(place);
+    }
+    if (input_token_.size() == sequence_of_row_.size()) input_of_row_.clear();
+  }
+
+  /// Inputs and outputs are all rows.
+  void connect_rows(bool causal) {
+    table& all = tables_[every_row];
+    start(all, row_count());
+    all.source.clear();
+    for (index row = 0; row < row_count(); ++row) {
+      const int visible = causal ? place_of_row_[static_cast<std::size_t>(row)] + 1 : length_;
+      const int i = sequence_of_row_[static_cast<std::size_t>(row)];
+      for (int place = 0; place < visible; ++place)
+        all.keys[static_cast<std::size_t>(row * length_ + place)] = row_of_[at(i, place)];
+      append(all, row, visible);
+    }
+  }
+
+  /// Outputs are the rows `wanted`, inputs those that stand in for rows; both are all rows where the span is empty.
+  void connect(std::size_t which, std::span<const int> wanted, std::span<const int> input_of_row) {
+    const table& all = tables_[every_row];
+    table& to = tables_[which];
+    start(to, wanted.empty() ? row_count() : static_cast<index>(wanted.size()));
+    const auto input = [&](int row) {
+      return input_of_row.empty() ? row : input_of_row[static_cast<std::size_t>(row)];
+    };
+    auto segment = all.segments.begin();
+    for (index output = 0; output < to.outputs; ++output) {
+      const int row = wanted.empty() ? static_cast<int>(output) : wanted[static_cast<std::size_t>(output)];
+      while (segment->end <= row) ++segment;  // rows wanted ascend by place
+      to.source[static_cast<std::size_t>(output)] = input(row);
+      for (index place = 0; place < segment->visible; ++place)
+        to.keys[static_cast<std::size_t>(output * length_ + place)] =
+            input(all.keys[static_cast<std::size_t>(row * length_ + place)]);
+      append(to, output, segment->visible);
+    }
+  }
+
+  void start(table& which, index outputs) const {
+    which.outputs = outputs;
+    which.source.resize(static_cast<std::size_t>(outputs));
+    which.keys.resize(static_cast<std::size_t>(outputs * length_));
+    which.segments.clear();
+  }
+  static void append(table& to, index output, int visible) {
+    if (to.segments.empty() || to.segments.back().visible != visible)
+      to.segments.push_back({.begin = output, .end = output, .visible = visible});
+    to.segments.back().end = output + 1;
+  }
+
+  static constexpr int no_leaf = -1;
+
+  int layers_ = 0, length_ = 0, batch_ = 0;
+  std::vector<int> row_of_;                          // places outside, sequences of the batch inside
+  std::vector<int> sequence_of_row_, place_of_row_;  // of the first sequence that has the row: its place in the batch
+  std::vector<int> first_leaf_, leaf_row_, answers_, counts_, next_leaf_, leaf_of_asked_;
+  std::vector<int> input_token_, input_place_, input_of_row_;
+  bool leaves_are_rows_ = false, outputs_are_leaves_ = false;
+  std::size_t first_ = every_row, last_ = every_row;
+  table tables_[3];
+  detail::numbering numbers_;
+};
+
+}  // namespace lindyn::model

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The forward and backward pass of a pre-norm transformer over the rows of a plan, in terms of a backend's kernels.
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lindyn/backend/backend.hpp>
+#include <lindyn/core/views.hpp>
+#include <lindyn/model/evaluation_plan.hpp>
+#include <lindyn/model/non_finite.hpp>
+#include <lindyn/model/prenorm_layout.hpp>
+#include <lindyn/model/prenorm_shape.hpp>
+#include <lindyn/model/row_arena.hpp>
+
+namespace lindyn::model::detail {
+
+/// How far a forward pass goes, and what it leaves for others.
+enum class extent {
+  patterns,  ///< attention patterns of all layers
+  loss,      ///< logits; layers use the same memory
+  gradient,  ///< logits, and all that `backward` needs
+};
+
+/// What a layer leaves for the backward pass. Moments are what the backend's layer_norm saves.
+template <class Scalar>
+struct prenorm_layer {
+  using matrix = backend::strided_matrix<Scalar>;
+  layer_rows rows;
+  matrix input, normalised, query_input, queries, keys, values, attended;  // rows of `input`, from `query_input` on
+                                                                           // those of queries, ..
+  matrix middle, normalised_middle, hidden, derivative, output;            // output rows
+  Scalar *input_moments = nullptr, *middle_moments = nullptr, *patterns = nullptr;
+};
+
+/// One evaluation at a time. Everything that it needs lies in one array, sized for the largest evaluation so far.
+template <class Scalar, class Backend>
+class prenorm_pass {
+public:
+  using matrix = backend::strided_matrix<Scalar>;
+  using input = backend::strided_matrix<const Scalar>;
+
+  explicit prenorm_pass(Backend where) : on(std::move(where)) {}
+
+  Backend on;
+  evaluation_plan plan;
+
+  /// Evaluates the network on the batch of `plan`. The weights stay where they are until `backward`.
+  void forward(const prenorm_shape& shape, const prenorm_layout& layout, const Scalar* weights, extent what) {
+    shape_ = shape;
+    layout_ = &layout;
+    weights_ = weights;
+    lay_out(what);
+    if (arena_.grow()) lay_out(what);
+    prepare_weights();
+    on.gather_rows(weight(layout.token_embedding, shape.vocabulary), plan.tokens(), layers_[0].input, assign);
+    on.gather_rows(weight(layout.place_embedding, shape.context), plan.places(), layers_[0].input, add);
+    for (int layer = 0; layer < shape.layers; ++layer) {
+      attend(layer);
+      if (what == extent::patterns && layer + 1 == shape.layers) return;
+      transform(layer);
+    }
+    const matrix& output = layers_.back().output;
+    if (!plan.leaf_rows().empty()) on.gather_rows(input(output), plan.leaf_rows(), leaf_input_, assign);
+    normalise(layout.ln_f, leaf_input_, leaf_normalised_, leaf_moments_);
+    apply(layout.head, leaf_normalised_, logits_, assign);
+  }
+
+  /// The sum of losses, and right answers; ready for `backward` if the forward pass was made for gradients.
+  [[nodiscard]] backend::answer_score score() {
+    const double share = 1.0 / static_cast<double>(plan.leaf_of_asked().size());
+    return on.cross_entropy(input(logits_), plan.answers(), plan.counts(), share, logit_gradient_);
+  }
+
+  /// Assigns the derivative of the mean loss to all entries of `gradient`.
+  void backward(Scalar* gradient) {
+    gradient_ = gradient;
+    for (const auto& [begin, end] : layout_->gaps) clear(gradient + begin, end - begin);
+    if (!layout_->tied()) clear(gradient + layout_->token_embedding, index{shape_.vocabulary} * shape_.width);
+    clear(gradient + layout_->place_embedding, index{shape_.context} * shape_.width);
+
+    const matrix normalised = scratch_[0].first_rows(plan.leaves());
+    apply_backward(layout_->head, logit_gradient_, leaf_normalised_, normalised, assign);
+    matrix stream = stream_[0].first_rows(plan.leaves());
+    normalise_backward(layout_->ln_f, leaf_input_, leaf_moments_, normalised, stream, assign);
+    if (!plan.leaf_rows().empty()) {
+      const matrix output = stream_[1].first_rows(layers_.back().rows.outputs);
+      clear(output.data, output.rows * output.stride);
+      on.scatter_rows(input(stream), plan.leaf_rows(), output);
+      stream = output;
+    }
+    for (int layer = shape_.layers; layer-- > 0;) {
+      transform_backward(layer, stream);
+      stream = attend_backward(layer, stream);
+    }
+    on.scatter_rows(input(stream), plan.tokens(), gradient_of(layout_->token_embedding, shape_.vocabulary));
+    on.scatter_rows(input(stream), plan.places(), gradient_of(layout_->place_embedding, shape_.context));
+  }
+
+  /// The first activation of a forward pass for gradients that isn't finite, by name; empty if all are finite.
+  [[nodiscard]] std::string first_non_finite() const {
+    for (std::size_t number = 0; number < layers_.size(); ++number) {
+      const prenorm_layer<Scalar>& layer = layers_[number];
+      const std::pair<const char*, const matrix*> known[] = {
+          {"input", &layer.input},   {"ln1", &layer.normalised},        {"attn.q", &layer.queries},
+          {"attn.k", &layer.keys},   {"attn.v", &layer.values},         {"attention", &layer.attended},
+          {"attn.o", &layer.middle}, {"ln2", &layer.normalised_middle}, {"mlp", &layer.hidden},
+          {"output", &layer.output}};
+      for (const auto& [name, values] : known)
+        if (!all_finite(*values)) return "activations blocks." + std::to_string(number) + "." + name;
+    }
+    if (!all_finite(leaf_normalised_)) return "activations ln_f";
+    return all_finite(logits_) ? "" : "activations logits";
+  }
+
+  /// Rows of logits, one a leaf.
+  [[nodiscard]] const matrix& logits() const noexcept { return logits_; }
+  /// What each layer left.
+  [[nodiscard]] const std::vector<prenorm_layer<Scalar>>& layers() const noexcept { return layers_; }
+
+private:
+  static constexpr auto assign = backend::update::assign;
+  static constexpr auto add = backend::update::add;
+
+  // ---- Forward --------------------------------------------------------------------------------------------------
+
+  /// middle = input + O attention(LN1 input)
+  void attend(int number) {
+    const block_parts& parts = layout_->blocks[static_cast<std::size_t>(number)];
+    const prenorm_layer<Scalar>& layer = layers_[static_cast<std::size_t>(number)];
+    const std::span<const int> source = layer.rows.source;
+    normalise(parts.ln1, layer.input, layer.normalised, layer.input_moments);
+    apply(parts.k, layer.normalised, layer.keys, assign);
+    apply(parts.v, layer.normalised, layer.values, assign);
+    if (layer.rows.gathers_queries()) on.gather_rows(input(layer.normalised), source, layer.query_input, assign);
+    apply(parts.q, layer.query_input, layer.queries, assign);
+    on.attend(shape_.heads, input(layer.queries), query_rows(layer), input(layer.keys), input(layer.values),
+              layer.rows.visible, layer.patterns, layer.attended);
+    if (source.empty())
+      copy(layer.input, layer.middle);
+    else
+      on.gather_rows(input(layer.input), source, layer.middle, assign);
+    apply(parts.o, layer.attended, layer.middle, add);
+  }
+
+  /// output = middle + fc2 f(fc1 LN2 middle)
+  void transform(int number) {
+    const block_parts& parts = layout_->blocks[static_cast<std::size_t>(number)];
+    const prenorm_layer<Scalar>& layer = layers_[static_cast<std::size_t>(number)];
+    normalise(parts.ln2, layer.middle, layer.normalised_middle, layer.middle_moments);
+    apply(parts.fc1, layer.normalised_middle, layer.hidden, assign);
+    on.activate(shape_.activation, layer.hidden, layer.derivative);
+    if (layer.output.data != layer.middle.data) copy(layer.middle, layer.output);
+    apply(parts.fc2, layer.hidden, layer.output, add);
+  }
+
+  // ---- Backward: `stream` is the derivative by the layer's output, then by `middle`, then by its input ------------
+
+  void transform_backward(int number, const matrix& stream) {
+    const block_parts& parts = layout_->blocks[static_cast<std::size_t>(number)];
+    const prenorm_layer<Scalar>& layer = layers_[static_cast<std::size_t>(number)];
+    const matrix hidden = hidden_.first_rows(stream.rows), normalised = scratch_[0].first_rows(stream.rows);
+    apply_backward(parts.fc2, stream, layer.hidden, hidden, assign);
+    on.multiply(hidden, input(layer.derivative));
+    apply_backward(parts.fc1, hidden, layer.normalised_middle, normalised, assign);
+    normalise_backward(parts.ln2, layer.middle, layer.middle_moments, normalised, stream, add);
+  }
+
+  matrix attend_backward(int number, const matrix& stream) {
+    const block_parts& parts = layout_->blocks[static_cast<std::size_t>(number)];
+    const prenorm_layer<Scalar>& layer = layers_[static_cast<std::size_t>(number)];
+    const std::span<const int> source = layer.rows.source;
+    const matrix attended = scratch_[0].first_rows(layer.rows.outputs);
+    apply_backward(parts.o, stream, layer.attended, attended, assign);
+    const matrix queries = scratch_[1].first_rows(layer.queries.rows), keys = scratch_[2].first_rows(layer.keys.rows),
+                 values = scratch_[3].first_rows(layer.values.rows);
+    on.attend_backward(shape_.heads, input(layer.queries), query_rows(layer), input(layer.keys), input(layer.values),
+                       layer.rows.visible, layer.patterns, input(attended), queries, keys, values);
+    const matrix normalised = scratch_[4].first_rows(layer.rows.inputs);
+    apply_backward(parts.k, keys, layer.normalised, normalised, assign);
+    apply_backward(parts.v, values, layer.normalised, normalised, add);
+    if (layer.rows.gathers_queries()) {
+      apply_backward(parts.q, queries, layer.query_input, attended, assign);
+      on.scatter_rows(input(attended), source, normalised);
+    } else {
+      apply_backward(parts.q, queries, layer.query_input, normalised, add);
+    }
+    if (source.empty()) {
+      normalise_backward(parts.ln1, layer.input, layer.input_moments, normalised, stream, add);
+      return stream;
+    }
+    const matrix result = stream_[stream.data == stream_[0].data ? 1 : 0].first_rows(layer.rows.inputs);
+    normalise_backward(parts.ln1, layer.input, layer.input_moments, normalised, result, assign);
+    on.scatter_rows(input(stream), source, result);
+    return result;
+  }
+
+  // ---- Parts ----------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] static std::span<const int> query_rows(const prenorm_layer<Scalar>& layer) {
+    return layer.rows.gathers_queries() ? std::span<const int>() : layer.rows.source;
+  }
+  [[nodiscard]] input weight(index offset, index rows) const {
+    return {weights_ + offset, rows, shape_.width, shape_.width};
+  }
+  [[nodiscard]] matrix gradient_of(index offset, index rows) const {
+    return {gradient_ + offset, rows, shape_.width, shape_.width};
+  }
+  void clear(Scalar* begin, index size) { on.fill(std::span(begin, static_cast<std::size_t>(size)), Scalar(0)); }
+  void copy(const matrix& from, const matrix& to) {
+    const auto size = static_cast<std::size_t>(from.rows * from.stride);
+    on.copy(std::span<const Scalar>(from.data, size), std::span<Scalar>(to.data, size));
+  }
+
+  void normalise(const norm_part& part, const matrix& x, const matrix& y, Scalar* moments) {
+    on.layer_norm(input(x), weights_ + part.gain, weights_ + part.bias, y, moments);
+  }
+  void normalise_backward(const norm_part& part, const matrix& x, const Scalar* moments, const matrix& dy,
+                          const matrix& dx, backend::update how) {
+    on.layer_norm_backward(input(x), moments, weights_ + part.gain, input(dy), dx, how, gradient_ + part.gain,
+                           gradient_ + part.bias);
+  }
+  void apply(const linear_part& part, const matrix& x, const matrix& y, backend::update how) {
+    const Scalar* bias = part.bias < 0 ? nullptr : weights_ + part.bias;
+    on.linear(input(x), prepared_[part.number], bias, y, how);
+  }
+  void apply_backward(const linear_part& part, const matrix& dy, const matrix& x, const matrix& dx,
+                      backend::update how) {
+    Scalar* bias = part.bias < 0 ? nullptr : gradient_ + part.bias;
+    on.linear_backward_weights(input(dy), input(x), {gradient_ + part.weight, part.outputs, part.inputs, part.inputs},
+                               bias);
+    on.linear_backward_input(input(dy), prepared_[part.number], dx, how);
+  }
+
+  void prepare_weights() {
+    if (prepared_.size() < layout_->linear_maps) prepared_.resize(layout_->linear_maps);
+    const auto prepare = [&](const linear_part& part) {
+      on.prepare(input{weights_ + part.weight, part.outputs, part.inputs, part.inputs}, prepared_[part.number]);
+    };
+    for (const block_parts& parts : layout_->blocks)
+      for (const linear_part* part : {&parts.q, &parts.k, &parts.v, &parts.o, &parts.fc1, &parts.fc2}) prepare(*part);
+    prepare(layout_->head);
+  }
+
+  // ---- Memory ---------------------------------------------------------------------------------------------------
+
+  void lay_out(extent what) {
+    const index width = shape_.width, hidden = shape_.hidden;
+    const bool keep = what == extent::gradient;
+    layers_.resize(static_cast<std::size_t>(shape_.layers));
+    index most = plan.leaves(), most_outputs = 0;
+    for (int number = 0; number < shape_.layers; ++number) {
+      const layer_rows rows = plan.rows(number);
+      layers_[static_cast<std::size_t>(number)].rows = rows;
+      most = std::max({most, rows.inputs, rows.outputs});
+      most_outputs = std::max(most_outputs, rows.outputs);
+    }
+    arena_.rewind();
+    for (matrix& stream : stream_) stream = arena_.matrix(most, width);
+    matrix stream = keep ? arena_.matrix(layers_[0].rows.inputs, width) : stream_[0].first_rows(layers_[0].rows.inputs);
+    const index shared = arena_.mark();
+    for (std::size_t number = 0; number < layers_.size(); ++number) {
+      prenorm_layer<Scalar>& layer = layers_[number];
+      const index inputs = layer.rows.inputs, outputs = layer.rows.outputs;
+      if (what == extent::loss) arena_.rewind(shared);
+      layer.input = stream;
+      layer.normalised = arena_.matrix(inputs, width);
+      layer.input_moments = arena_.flat(2 * inputs);
+      layer.query_input = layer.rows.gathers_queries() ? arena_.matrix(outputs, width) : layer.normalised;
+      layer.queries = arena_.matrix(layer.query_input.rows, width);
+      layer.keys = arena_.matrix(inputs, width);
+      layer.values = arena_.matrix(inputs, width);
+      layer.patterns = arena_.flat(outputs * shape_.heads * plan.length());
+      layer.attended = arena_.matrix(outputs, width);
+      layer.middle = keep ? arena_.matrix(outputs, width) : stream_[(number + 1) % 2].first_rows(outputs);
+      layer.normalised_middle = arena_.matrix(outputs, width);
+      layer.middle_moments = arena_.flat(2 * outputs);
+      layer.hidden = arena_.matrix(outputs, hidden);
+      layer.derivative = arena_.matrix(outputs, hidden);
+      layer.output = keep ? arena_.matrix(outputs, width) : layer.middle;
+      stream = layer.output;
+    }
+    const index leaves = plan.leaves();
+    leaf_input_ = plan.leaf_rows().empty() ? stream : arena_.matrix(leaves, width);
+    leaf_normalised_ = arena_.matrix(leaves, width);
+    leaf_moments_ = arena_.flat(2 * leaves);
+    logits_ = arena_.matrix(leaves, shape_.outputs);
+    logit_gradient_ = {};
+    if (!keep) return;
+    logit_gradient_ = arena_.matrix(leaves, shape_.outputs);
+    for (matrix& scratch : scratch_) scratch = arena_.matrix(most, width);
+    hidden_ = arena_.matrix(most_outputs, hidden);
+  }
+
+  prenorm_shape shape_;
+  const prenorm_layout* layout_ = nullptr;
+  const Scalar* weights_ = nullptr;
+  Scalar* gradient_ = nullptr;
+  row_arena<Scalar, typename Backend::template array<Scalar>> arena_;
+  std::vector<typename Backend::template prepared<Scalar>> prepared_;
+  std::vector<prenorm_layer<Scalar>> layers_;
+  matrix leaf_input_, leaf_normalised_, logits_, logit_gradient_;
+  Scalar* leaf_moments_ = nullptr;
+  matrix stream_[2], scratch_[5], hidden_;
+};
+
+}  // namespace lindyn::model::detail

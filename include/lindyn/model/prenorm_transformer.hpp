@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The pre-norm transformer: loss, gradient, logits and attention of batches of sequences.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <lindyn/backend/backend.hpp>
+#include <lindyn/backend/host.hpp>
+#include <lindyn/core/errors.hpp>
+#include <lindyn/core/parameter_table.hpp>
+#include <lindyn/core/sizes.hpp>
+#include <lindyn/core/views.hpp>
+#include <lindyn/model/evaluation_plan.hpp>
+#include <lindyn/model/non_finite.hpp>
+#include <lindyn/model/prenorm_layout.hpp>
+#include <lindyn/model/prenorm_pass.hpp>
+#include <lindyn/model/prenorm_shape.hpp>
+#include <lindyn/task/evaluation.hpp>
+#include <lindyn/task/sequence_set.hpp>
+
+namespace lindyn::model {
+
+/// A backend, what evaluations may leave out, and memory that they reuse: after the largest batch nothing is allocated.
+/// It belongs to one evaluation at a time, and may be handed from one network to another.
+template <class Scalar, class Backend>
+class prenorm_workspace {
+public:
+  /// \param on   where kernels run
+  /// \param use  what evaluations leave out
+  explicit prenorm_workspace(Backend on = Backend(), const savings& use = {}) : pass_(std::move(on)), savings_(use) {}
+
+  /// Where kernels run.
+  [[nodiscard]] Backend& on() noexcept { return pass_.on; }
+  /// What evaluations leave out.
+  [[nodiscard]] const savings& use() const noexcept { return savings_; }
+  /// The plan of the last evaluation.
+  [[nodiscard]] const evaluation_plan& plan() const noexcept { return pass_.plan; }
+
+private:
+  template <class, class, class>
+  friend class prenorm_transformer;
+
+  detail::prenorm_pass<Scalar, Backend> pass_;
+  savings savings_;
+  std::vector<int> block_;  // numbers of sequences
+};
+
+/// A transformer whose blocks normalise before they compute, with learned places. With row vectors,
+/// \f[
+///   x_i = E_{t_i} + P_i , \qquad
+///   x \leftarrow x + \mathrm{attention}(\mathrm{LN}_1 x)\, W_o^\top + b_o , \qquad
+///   x \leftarrow x + f(\mathrm{LN}_2 x\, W_1^\top + b_1)\, W_2^\top + b_2 , \qquad
+///   \text{logits} = \mathrm{LN}_f x\, W^\top + b .
+/// \f]
+/// Attention: heads are consecutive blocks of d/H columns of queries, keys and values, scores q.k / sqrt(d/H), softmax
+/// over the visible places. LN(x) = gain (x - mean) / sqrt(variance + 1e-5) + bias. The loss of a batch is the mean
+/// cross-entropy in nats over all places where something is asked, computed in double from the logits.
+///
+/// Weights and gradients are flat buffers laid out by `parameters()`. Equal results however much is left out (see
+/// `savings`), up to the order of sums; the same bits for any number of threads.
+///
+///     const model::prenorm_transformer<> net({.vocabulary = 24, .outputs = 24, .context = 3, .width = 64, .heads = 2,
+///                                             .layers = 2, .hidden = 256});
+///     const auto weights = model::initial_weights<float>(net.shape(), {.gamma = 0.8, .embedding_scale = 0.1});
+///     std::vector<float> gradient(weights.size());
+///     decltype(net)::workspace memory(backend::host(2));
+///     const auto result = net.loss_and_gradient(weights, training, batch, gradient, memory);
+///
+/// \tparam Scalar   float or double
+/// \tparam Backend  where kernels run
+/// \tparam Sizes    run_time_sizes, or fixed_sizes with the shape
+template <class Scalar = float, class Backend = backend::host, class Sizes = run_time_sizes>
+class prenorm_transformer {
+  static_assert(std::is_same_v<Scalar, float> || std::is_same_v<Scalar, double>,
+                "lindyn: the scalar of a transformer must be float or double.");
+  static_assert(backend::backend<Backend, Scalar>,
+                "lindyn: a transformer runs on a backend: write backend::host, or a class with the same kernels.");
+  static constexpr bool fixed = !std::is_same_v<Sizes, run_time_sizes>;
+
+public:
+  using scalar = Scalar;                                 ///< of weights and gradients
+  using workspace = prenorm_workspace<Scalar, Backend>;  ///< memory that evaluations reuse
+
+  /// Number of parameters if the type fixes the sizes, else `dynamic`; the flat buffers are a little longer, as each
+  /// tensor begins at a multiple of 16 entries.
+  static constexpr index parameter_count = [] {
+    if constexpr (fixed)
+      return model::parameter_count(Sizes::shape);
+    else
+      return index{dynamic};
+  }();
+
+  /// Throws argument_error for a shape that makes no sense, or is another one than the type's.
+  explicit prenorm_transformer(const prenorm_shape& shape)
+      : shape_(shape), table_(prenorm_parameters(shape)), layout_(table_, shape.layers) {
+    if constexpr (fixed)
+      if (shape != Sizes::shape) throw argument_error("shape", "another one", "that of the network's type");
+  }
+  /// The network whose shape its type knows.
+  prenorm_transformer() requires(fixed) : prenorm_transformer(Sizes::shape) {}
+
+  /// Sizes and options.
+  [[nodiscard]] const prenorm_shape& shape() const noexcept { return shape_; }
+  /// Where each parameter lies in the flat buffers.
+  [[nodiscard]] const parameter_table& parameters() const noexcept { return table_; }
+
+  /// \{
+  /// Mean loss and right answers of the batch of the sequences `which` of the set, by their numbers, which may repeat.
+  /// Throws shape_error or argument_error for arguments that don't fit, non_finite_error, with the name of the first
+  /// tensor that isn't finite, if the loss isn't.
+  task::evaluation loss(std::span<const Scalar> weights, const task::sequence_set& set, std::span<const int> which,
+                        workspace& memory) const {
+    return evaluate(weights, set, which, detail::extent::loss, memory);
+  }
+  /// The same; all entries of `gradient`, laid out as the weights, become the derivative of the mean loss.
+  task::evaluation loss_and_gradient(std::span<const Scalar> weights, const task::sequence_set& set,
+                                     std::span<const int> which, std::span<Scalar> gradient, workspace& memory) const {
+    require_extent("gradient.size()", gradient.size(), table_.size());
+    const task::evaluation result = evaluate(weights, set, which, detail::extent::gradient, memory);
+    memory.pass_.backward(gradient.data());
+    return result;
+  }
+  /// \}
+
+  /// The same for all sequences of a set, in blocks of `block`, which bounds the memory. Throws for an empty set too.
+  task::evaluation loss(std::span<const Scalar> weights, const task::sequence_set& set, workspace& memory,
+                        index block = 1024) const {
+    require(block >= 1, "block", block, "at least 1");
+    require(set.count() >= 1, "set.count()", set.count(), "at least 1");
+    task::evaluation result;
+    memory.block_.resize(static_cast<std::size_t>(std::min(block, set.count())));
+    for (index begin = 0; begin < set.count(); begin += block) {
+      const auto which = std::span(memory.block_).first(static_cast<std::size_t>(std::min(block, set.count() - begin)));
+      std::iota(which.begin(), which.end(), static_cast<int>(begin));
+      result += loss(weights, set, which, memory);
+    }
+    return result;
+  }
+
+  /// The logits of all places of the batch where something is asked, row-major: rows are sequences in the order of
+  /// `which`, and within each its places in their order; columns are outputs.
+  [[nodiscard]] std::vector<Scalar> logits(std::span<const Scalar> weights, const task::sequence_set& set,
+                                           std::span<const int> which, workspace& memory) const {
+    auto& pass = forward(weights, set, which, memory.savings_, detail::extent::loss, memory);
+    const index outputs = shape_.outputs, length = set.sizes().length;
+    const std::span<const int> leaves = pass.plan.leaf_of_asked();
+    std::vector<Scalar> result(leaves.size() * static_cast<std::size_t>(outputs));
+    // Leaves come by places: each goes to the next free row of its sequence.
+    std::vector<index> next(which.size() + 1);
+    for (std::size_t i = 0; i < which.size(); ++i)
+      next[i + 1] = next[i] + length - std::ranges::count(set.answers(which[i]), task::no_answer);
+    auto leaf = leaves.begin();
+    for (int place = 0; place < length; ++place)
+      for (std::size_t i = 0; i < which.size(); ++i)
+        if (set.answer(which[i], place) != task::no_answer)
+          std::copy_n(pass.logits().row(*leaf++), outputs, result.data() + next[i]++ * outputs);
+    return result;
+  }
+
+  /// For every layer the count x H x n x n attention (query, key) of the batch's sequences, row-major, zero at keys
+  /// that aren't visible.
+  [[nodiscard]] std::vector<std::vector<Scalar>> attention(std::span<const Scalar> weights,
+                                                           const task::sequence_set& set, std::span<const int> which,
+                                                           workspace& memory) const {
+    savings use = memory.savings_;
+    use.last_place = false;
+    auto& pass = forward(weights, set, which, use, detail::extent::patterns, memory);
+    const index length = set.sizes().length, heads = shape_.heads;
+    std::vector<std::vector<Scalar>> result(static_cast<std::size_t>(shape_.layers));
+    for (std::size_t layer = 0; layer < result.size(); ++layer) {
+      result[layer].resize(which.size() * static_cast<std::size_t>(heads * length * length));
+      Scalar* to = result[layer].data();
+      for (index i = 0; i < static_cast<index>(which.size()); ++i)
+        for (index head = 0; head < heads; ++head)
+          for (index place = 0; place < length; ++place, to += length)
+            std::copy_n(pass.layers()[layer].patterns + (pass.plan.row(i, place) * heads + head) * length,
+                        shape_.causal ? place + 1 : length, to);
+    }
+    return result;
+  }
+
+  /// The first tensor that isn't finite: among the weights, then the activations of the last `loss_and_gradient` in
+  /// their order, then `gradient` (which may be empty). Empty if all is finite.
+  [[nodiscard]] std::string first_non_finite(std::span<const Scalar> weights, std::span<const Scalar> gradient,
+                                             const workspace& memory) const {
+    std::string found = model::first_non_finite(table_, "weights", weights);
+    if (found.empty()) found = memory.pass_.first_non_finite();
+    if (found.empty() && !gradient.empty()) found = model::first_non_finite(table_, "gradient", gradient);
+    return found;
+  }
+
+private:
+  auto& forward(std::span<const Scalar> weights, const task::sequence_set& set, std::span<const int> which,
+                const savings& use, detail::extent what, workspace& memory) const {
+    require_extent("weights.size()", weights.size(), table_.size());
+    const task::sequence_sizes& sizes = set.sizes();
+    require(sizes.vocabulary <= shape_.vocabulary, "set.sizes().vocabulary", sizes.vocabulary,
+            "at most shape.vocabulary = " + std::to_string(shape_.vocabulary));
+    require(sizes.outputs <= shape_.outputs, "set.sizes().outputs", sizes.outputs,
+            "at most shape.outputs = " + std::to_string(shape_.outputs));
+    require(sizes.length <= shape_.context, "set.sizes().length", sizes.length,
+            "at most shape.context = " + std::to_string(shape_.context));
+    memory.pass_.plan.build(set, which, shape_.layers, shape_.causal, use);
+    memory.pass_.forward(shape_, layout_, weights.data(), what);
+    return memory.pass_;
+  }
+
+  task::evaluation evaluate(std::span<const Scalar> weights, const task::sequence_set& set, std::span<const int> which,
+                            detail::extent what, workspace& memory) const {
+    auto& pass = forward(weights, set, which, memory.savings_, what, memory);
+    const backend::answer_score score = pass.score();
+    const double loss = score.loss / static_cast<double>(score.total);
+    if (!std::isfinite(loss)) {
+      pass.forward(shape_, layout_, weights.data(), detail::extent::gradient);  // leaves all activations to look at
+      const std::string first = first_non_finite(weights, {}, memory);
+      throw non_finite_error("loss", lindyn::detail::to_text(loss),
+                             "finite; not finite is first: " + (first.empty() ? "the loss itself" : first));
+    }
+    return {.loss = loss, .correct = score.correct, .total = score.total};
+  }
+
+  prenorm_shape shape_;
+  parameter_table table_;
+  detail::prenorm_layout layout_;
+};
+
+}  // namespace lindyn::model

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// One array that the matrices of an evaluation are cut from.
+
+#include <algorithm>
+#include <cstddef>
+
+#include <lindyn/backend/backend.hpp>
+#include <lindyn/core/views.hpp>
+
+namespace lindyn::model::detail {
+
+/// Matrices are taken one behind the other. Taking them all, growing, and taking them all again gives matrices that fit;
+/// where the array was long enough already, the first time was enough.
+template <class Scalar, class Array>
+class row_arena {
+public:
+  static constexpr index unit = 16;  ///< rows and arrays begin at multiples of so many entries
+
+  /// Takes back everything from `mark` on.
+  void rewind(index mark = 0) noexcept { used_ = mark; }
+  /// Where the next matrix would begin.
+  [[nodiscard]] index mark() const noexcept { return used_; }
+
+  [[nodiscard]] backend::strided_matrix<Scalar> matrix(index rows, index columns) noexcept {
+    const index stride = (columns + unit - 1) / unit * unit;
+    return {flat(rows * stride), rows, columns, stride};
+  }
+  [[nodiscard]] Scalar* flat(index size) noexcept {
+    const index begin = used_;
+    used_ += (size + unit - 1) / unit * unit;
+    needed_ = std::max(needed_, used_);
+    return needed_ <= size_ ? memory_.data() + begin : nullptr;
+  }
+  /// Makes room for all that has been taken. Whether something moved, so that everything has to be taken again.
+  [[nodiscard]] bool grow() {
+    if (needed_ <= size_) return false;
+    memory_.resize(static_cast<std::size_t>(needed_));
+    size_ = needed_;
+    return true;
+  }
+
+private:
+  Array memory_;
+  index size_ = 0, used_ = 0, needed_ = 0;
+};
+
+}  // namespace lindyn::model::detail
