@@ -7,10 +7,9 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include <lindyn/optimizer/decay.hpp>
-#include <lindyn/optimizer/optimizer.hpp>
+#include <lindyn/optimizer/elementwise_rule.hpp>
 
 namespace lindyn::optimizer {
 
@@ -27,6 +26,8 @@ struct adam_options {
   /// The optimiser that these options describe.
   template <class Scalar>
   using rule = adam<Scalar>;
+  /// Whether all members are equal.
+  bool operator==(const adam_options&) const = default;
 };
 
 /// Adam (Kingma and Ba, "Adam: a method for stochastic optimization", ICLR 2015, algorithm 1): in step t, from 1,
@@ -38,52 +39,43 @@ struct adam_options {
 /// of it, and it leaves subspaces that hold all gradients.
 /// \tparam Scalar  float or double
 template <class Scalar>
-class adam {
+class adam : public elementwise_rule<adam<Scalar>, Scalar, adam_options, 2> {
+  using base = elementwise_rule<adam<Scalar>, Scalar, adam_options, 2>;
+  friend base;
+
 public:
   static constexpr bool linear = false;  ///< see the concept `optimizer`
 
   /// \param size     number of weights, at most 2^40
   /// \param options  throws argument_error, naming the member, for what makes no sense
-  explicit adam(index size, const adam_options& options = {}) : options_(options) {
-    detail::require_size(size);
+  explicit adam(index size, const adam_options& options = {}) : base(size, options, {"first_moment", "second_moment"}) {
     require(options.beta1 >= 0 && options.beta1 < 1, "beta1", options.beta1, "in [0, 1)");
     require(options.beta2 >= 0 && options.beta2 < 1, "beta2", options.beta2, "in [0, 1)");
     require(static_cast<Scalar>(options.epsilon) > 0 && options.epsilon <= 1e30, "epsilon", options.epsilon,
             "positive in the weights' precision, and at most 1e30");
-    require_valid(options.decay);
-    first_.assign(static_cast<std::size_t>(size), Scalar(0));
-    second_ = first_;
-  }
-
-  /// One step. Throws shape_error for another number of weights or derivatives, argument_error for a negative rate.
-  void step(std::span<Scalar> weights, std::span<const Scalar> gradient, double learning_rate) {
-    detail::require_step<Scalar>(static_cast<index>(first_.size()), weights, gradient, learning_rate);
-    const decay_factors decay = factors(options_.decay, learning_rate);
-    const auto t = static_cast<double>(++steps_);
-    const auto beta1 = static_cast<Scalar>(options_.beta1), beta2 = static_cast<Scalar>(options_.beta2);
-    const auto rest1 = static_cast<Scalar>(1 - options_.beta1), rest2 = static_cast<Scalar>(1 - options_.beta2);
-    const auto rate = static_cast<Scalar>(learning_rate / (1 - std::pow(options_.beta1, t)));
-    const auto correction = static_cast<Scalar>(1 / std::sqrt(1 - std::pow(options_.beta2, t)));
-    const auto epsilon = static_cast<Scalar>(options_.epsilon);
-    detail::subtract_steps(decay, weights, gradient,
-                           [=, first = first_.data(), second = second_.data()](std::size_t i, Scalar g) {
-                             first[i] = beta1 * first[i] + rest1 * g;
-                             second[i] = beta2 * second[i] + rest2 * g * g;
-                             return rate * first[i] / (correction * std::sqrt(second[i]) + epsilon);
-                           });
   }
 
   /// m, laid out as the weights.
-  [[nodiscard]] std::span<const Scalar> first_moment() const noexcept { return first_; }
+  [[nodiscard]] std::span<const Scalar> first_moment() const noexcept { return this->memory_[0]; }
   /// v, laid out as the weights.
-  [[nodiscard]] std::span<const Scalar> second_moment() const noexcept { return second_; }
-  /// t, the steps made so far.
-  [[nodiscard]] std::int64_t steps() const noexcept { return steps_; }
+  [[nodiscard]] std::span<const Scalar> second_moment() const noexcept { return this->memory_[1]; }
 
 private:
-  adam_options options_;
-  std::vector<Scalar> first_, second_;
-  std::int64_t steps_ = 0;
+  template <class Use>
+  void with_step(double learning_rate, std::int64_t steps, Use&& use) {
+    const adam_options& options = this->options_;
+    const auto t = static_cast<double>(steps);
+    const auto beta1 = static_cast<Scalar>(options.beta1), beta2 = static_cast<Scalar>(options.beta2);
+    const auto rest1 = static_cast<Scalar>(1 - options.beta1), rest2 = static_cast<Scalar>(1 - options.beta2);
+    const auto rate = static_cast<Scalar>(learning_rate / (1 - std::pow(options.beta1, t)));
+    const auto correction = static_cast<Scalar>(1 / std::sqrt(1 - std::pow(options.beta2, t)));
+    const auto epsilon = static_cast<Scalar>(options.epsilon);
+    use([=, first = this->memory_[0].data(), second = this->memory_[1].data()](index i, Scalar g) {
+      first[i] = beta1 * first[i] + rest1 * g;
+      second[i] = beta2 * second[i] + rest2 * g * g;
+      return rate * first[i] / (correction * std::sqrt(second[i]) + epsilon);
+    });
+  }
 };
 
 }  // namespace lindyn::optimizer

@@ -4,9 +4,11 @@
 /// \file
 /// Weight decay: the conventions by name, and what each makes of one step.
 
+#include <string>
 #include <string_view>
 
 #include <lindyn/core/errors.hpp>
+#include <lindyn/core/views.hpp>
 
 namespace lindyn::optimizer {
 
@@ -34,17 +36,35 @@ enum class decay_mode {
   return "unknown";
 }
 
+/// The mode of that name. Throws argument_error, listing the names, if there is none.
+[[nodiscard]] inline decay_mode decay_mode_of(std::string_view text) {
+  for (const auto mode : {decay_mode::lr_scaled, decay_mode::absolute, decay_mode::ratio, decay_mode::coupled_l2})
+    if (name(mode) == text) return mode;
+  throw argument_error("decay.mode", std::string(text), "lr_scaled, absolute, ratio or coupled_l2");
+}
+
 /// How much the weights decay. The rate is lambda; 0 is no decay, in every mode.
 struct weight_decay {
   double rate = 0;                          ///< lambda
   decay_mode mode = decay_mode::lr_scaled;  ///< what it means
   double base_learning_rate = 0;            ///< `ratio`: the configured learning rate, not the warm-up's first
+  /// Whether all members are equal.
+  bool operator==(const weight_decay&) const = default;
 };
 
 /// What decay does to one step: w <- keep w - step(gradient + coupled w).
 struct decay_factors {
   double keep = 1;     ///< share of the weights that stays, in [0, 1]
   double coupled = 0;  ///< of the weights, joins the gradient
+  /// Whether both are equal.
+  bool operator==(const decay_factors&) const = default;
+};
+
+/// What decay does to the entries [begin, end) of the flat buffer in one step.
+struct range_decay {
+  index begin = 0;        ///< the first entry
+  index end = 0;          ///< behind the last one
+  decay_factors factors;  ///< of each of them
 };
 
 /// Throws argument_error, naming the member, for decay that makes no sense at any learning rate.
@@ -58,18 +78,35 @@ inline void require_valid(const weight_decay& decay) {
           "decay.base_learning_rate", decay.base_learning_rate, "positive in the mode ratio, and at most 1e30");
 }
 
-/// The factors of a step at this learning rate. Throws argument_error for decay that makes no sense, and where decoupled
-/// decay would change the weights' sign. Coupled decay isn't checked for that: what it does to the weights is up to the
-/// optimiser.
-[[nodiscard]] inline decay_factors factors(const weight_decay& decay, double learning_rate) {
+namespace detail {
+
+/// Throws argument_error for a learning rate that makes no sense in any step.
+inline void require_learning_rate(double learning_rate) {
+  require(learning_rate >= 0 && learning_rate <= 1e300, "learning_rate", learning_rate,
+          "not negative, and at most 1e300");
+}
+
+}  // namespace detail
+
+/// What a step at this learning rate takes from the weights, as a share of them: 0 where decay is coupled.
+/// Throws argument_error for a decay or a rate that makes no sense, and where the weights' sign would change.
+[[nodiscard]] inline double shrinkage(const weight_decay& decay, double learning_rate) {
   require_valid(decay);
-  if (decay.mode == decay_mode::coupled_l2) return {.coupled = decay.rate};
+  detail::require_learning_rate(learning_rate);
+  if (decay.mode == decay_mode::coupled_l2) return 0;
   const double scale = decay.mode == decay_mode::lr_scaled  ? learning_rate
                        : decay.mode == decay_mode::absolute ? 1
                                                             : learning_rate / decay.base_learning_rate;
-  const double keep = 1 - scale * decay.rate;
-  require(keep >= 0, "decay.rate", decay.rate, "so small that a step doesn't turn the weights' sign");
-  return {.keep = keep};
+  const double result = scale * decay.rate;
+  require(result <= 1, "decay.rate", decay.rate, "so small that a step doesn't turn the weights' sign");
+  return result;
+}
+
+/// The factors of a step at this learning rate. Throws as `shrinkage` does; coupled decay isn't checked for turning signs:
+/// what it does to the weights is up to the optimiser.
+[[nodiscard]] inline decay_factors factors(const weight_decay& decay, double learning_rate) {
+  const double keep = 1 - shrinkage(decay, learning_rate);
+  return {.keep = keep, .coupled = decay.mode == decay_mode::coupled_l2 ? decay.rate : 0};
 }
 
 }  // namespace lindyn::optimizer

@@ -4,11 +4,11 @@
 /// \file
 /// Gradient descent with momentum.
 
+#include <cstdint>
 #include <span>
-#include <vector>
 
 #include <lindyn/optimizer/decay.hpp>
-#include <lindyn/optimizer/optimizer.hpp>
+#include <lindyn/optimizer/elementwise_rule.hpp>
 
 namespace lindyn::optimizer {
 
@@ -19,46 +19,56 @@ class momentum;
 struct momentum_options {
   double momentum = 0.9;    ///< mu, the share of the buffer that a step keeps, in [0, 1)
   weight_decay decay = {};  ///< `coupled_l2` enters the buffer
+  bool nesterov = false;    ///< looks ahead
 
   /// The optimiser that these options describe.
   template <class Scalar>
   using rule = lindyn::optimizer::momentum<Scalar>;
+  /// Whether all members are equal.
+  bool operator==(const momentum_options&) const = default;
 };
 
 /// The heavy ball (Polyak 1964), in the form without dampening that is usual: m <- mu m + g, w <- w - learning_rate m.
 /// A constant gradient is followed 1 / (1 - mu) times as fast as by gradient descent.
+///
+/// With `nesterov`, m <- mu m + g, w <- w - learning_rate (g + mu m), as PyTorch has it. That is Nesterov's accelerated
+/// gradient (1983), v <- mu v - learning_rate g(x + mu v), x <- x + v, in terms of the point w = x + mu v at which the
+/// gradient is taken, v = -learning_rate m, while the learning rate is constant (Bengio, Boulanger-Lewandowski and
+/// Pascanu, "Advances in optimizing recurrent networks", ICASSP 2013, equation 7).
 /// \tparam Scalar  float or double
 template <class Scalar>
-class momentum {
+class momentum : public elementwise_rule<momentum<Scalar>, Scalar, momentum_options, 1> {
+  using base = elementwise_rule<momentum<Scalar>, Scalar, momentum_options, 1>;
+  friend base;
+
 public:
   static constexpr bool linear = true;  ///< see the concept `optimizer`
 
   /// \param size     number of weights, at most 2^40
   /// \param options  throws argument_error, naming the member, for what makes no sense
-  explicit momentum(index size, const momentum_options& options = {}) : options_(options) {
-    detail::require_size(size);
+  explicit momentum(index size, const momentum_options& options = {}) : base(size, options, {"momentum_buffer"}) {
     require(options.momentum >= 0 && options.momentum < 1, "momentum", options.momentum, "in [0, 1)");
-    require_valid(options.decay);
-    buffer_.assign(static_cast<std::size_t>(size), Scalar(0));
-  }
-
-  /// One step. Throws shape_error for another number of weights or derivatives, argument_error for a negative rate.
-  void step(std::span<Scalar> weights, std::span<const Scalar> gradient, double learning_rate) {
-    detail::require_step<Scalar>(static_cast<index>(buffer_.size()), weights, gradient, learning_rate);
-    const auto rate = static_cast<Scalar>(learning_rate), share = static_cast<Scalar>(options_.momentum);
-    detail::subtract_steps(factors(options_.decay, learning_rate), weights, gradient,
-                           [=, buffer = buffer_.data()](std::size_t i, Scalar g) {
-                             buffer[i] = share * buffer[i] + g;
-                             return rate * buffer[i];
-                           });
   }
 
   /// m, laid out as the weights.
-  [[nodiscard]] std::span<const Scalar> buffer() const noexcept { return buffer_; }
+  [[nodiscard]] std::span<const Scalar> buffer() const noexcept { return this->memory_[0]; }
 
 private:
-  momentum_options options_;
-  std::vector<Scalar> buffer_;
+  template <class Use>
+  void with_step(double learning_rate, std::int64_t, Use&& use) {
+    const auto rate = static_cast<Scalar>(learning_rate), share = static_cast<Scalar>(this->options_.momentum);
+    Scalar* const buffer = this->memory_[0].data();
+    if (this->options_.nesterov)
+      use([=](index i, Scalar g) {
+        buffer[i] = share * buffer[i] + g;
+        return rate * (g + share * buffer[i]);
+      });
+    else
+      use([=](index i, Scalar g) {
+        buffer[i] = share * buffer[i] + g;
+        return rate * buffer[i];
+      });
+  }
 };
 
 }  // namespace lindyn::optimizer

@@ -6,11 +6,13 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
-#include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/optimizer/decay.hpp>
+#include <lindyn/optimizer/elementwise.hpp>
+#include <lindyn/optimizer/memory.hpp>
 
 namespace lindyn::optimizer {
 
@@ -34,35 +36,22 @@ concept optimizer_options = optimizer<typename Options::template rule<Scalar>, S
         index,
 const Options& > ;
 
-namespace detail {
-
-/// Throws argument_error unless an optimiser can be made for so many weights.
-inline void require_size(index size) { require(size >= 0 && size <= index(1) << 40, "size", size, "in [0, 2^40]"); }
-
-/// Throws unless a step's arguments fit: shape_error, or argument_error for the learning rate.
-template <class Scalar>
-void require_step(index size, std::span<const Scalar> weights, std::span<const Scalar> gradient, double learning_rate) {
-  require_extent("weights.size()", weights.size(), size);
-  require_extent("gradient.size()", gradient.size(), size);
-  require(learning_rate >= 0 && learning_rate <= 1e300, "learning_rate", learning_rate,
-          "not negative, and at most 1e300");
-}
-
-/// w <- keep w - step(i, gradient + coupled w) for all entries i. Each case is a loop of its own, so that no decay
-/// means no operation.
-template <class Scalar, class Step>
-void subtract_steps(const decay_factors& decay, std::span<Scalar> weights, std::span<const Scalar> gradient,
-                    Step&& step) {
-  const auto keep = static_cast<Scalar>(decay.keep), coupled = static_cast<Scalar>(decay.coupled);
-  const std::size_t size = weights.size();
-  if (decay.coupled != 0)
-    for (std::size_t i = 0; i < size; ++i) weights[i] -= step(i, gradient[i] + coupled * weights[i]);
-  else if (decay.keep != 1)
-    for (std::size_t i = 0; i < size; ++i) weights[i] = keep * weights[i] - step(i, gradient[i]);
-  else
-    for (std::size_t i = 0; i < size; ++i) weights[i] -= step(i, gradient[i]);
-}
-
-}  // namespace detail
+/// An optimiser whose training can be interrupted and resumed: what it remembers is open to whoever writes checkpoints,
+/// and decay may differ from range to range of the buffer.
+///
+///     for (const auto& [name, values] : rule.state()) write("adam." + std::string(name), values);
+///     rule.restore(arrays, steps);  // the next step is that of a rule which was never interrupted, bit for bit
+template <class O, class Scalar>
+concept resumable_optimizer = optimizer<O, Scalar> && std::equality_comparable<O> && std::copyable<O> &&
+    requires(O& rule, const O& seen, std::span<Scalar> weights, std::span<const Scalar> gradient, double learning_rate,
+             std::span<const range_decay> ranges, std::span<const state_array<const Scalar>> arrays,
+             std::int64_t steps) {
+  rule.step(weights, gradient, learning_rate, ranges);
+  rule.step(weights, gradient, learning_rate, ranges, one_thread{});
+  { rule.state()[0] } -> std::convertible_to<state_array<Scalar>>;
+  { seen.state()[0] } -> std::convertible_to<state_array<const Scalar>>;
+  { seen.steps() } -> std::same_as<std::int64_t>;
+  rule.restore(arrays, steps);
+};
 
 }  // namespace lindyn::optimizer

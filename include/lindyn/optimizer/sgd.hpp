@@ -4,10 +4,10 @@
 /// \file
 /// Plain (stochastic) gradient descent.
 
-#include <span>
+#include <cstdint>
 
 #include <lindyn/optimizer/decay.hpp>
-#include <lindyn/optimizer/optimizer.hpp>
+#include <lindyn/optimizer/elementwise_rule.hpp>
 
 namespace lindyn::optimizer {
 
@@ -21,34 +21,32 @@ struct sgd_options {
   /// The optimiser that these options describe.
   template <class Scalar>
   using rule = sgd<Scalar>;
+  /// Whether all members are equal.
+  bool operator==(const sgd_options&) const = default;
 };
 
 /// w <- w - learning_rate g.
 /// \tparam Scalar  float or double
 template <class Scalar>
-class sgd {
+class sgd : public elementwise_rule<sgd<Scalar>, Scalar, sgd_options, 0> {
+  using base = elementwise_rule<sgd<Scalar>, Scalar, sgd_options, 0>;
+  friend base;
+
 public:
   static constexpr bool linear = true;  ///< see the concept `optimizer`
 
   /// \param size     number of weights, at most 2^40
   /// \param options  throws argument_error for decay that makes no sense
-  explicit sgd(index size, const sgd_options& options = {}) : options_(options), size_(size) {
-    detail::require_size(size);
-    require_valid(options.decay);
-    if (options.decay.mode == decay_mode::coupled_l2) options_.decay.mode = decay_mode::lr_scaled;
-  }
-
-  /// One step. Throws shape_error for another number of weights or derivatives, argument_error for a negative rate.
-  void step(std::span<Scalar> weights, std::span<const Scalar> gradient, double learning_rate) {
-    detail::require_step<Scalar>(size_, weights, gradient, learning_rate);
-    const auto rate = static_cast<Scalar>(learning_rate);
-    detail::subtract_steps(factors(options_.decay, learning_rate), weights, gradient,
-                           [rate](std::size_t, Scalar g) { return rate * g; });
+  explicit sgd(index size, const sgd_options& options = {}) : base(size, options, {}) {
+    if (options.decay.mode == decay_mode::coupled_l2) this->options_.decay.mode = decay_mode::lr_scaled;
   }
 
 private:
-  sgd_options options_;
-  index size_;
+  template <class Use>
+  void with_step(double learning_rate, std::int64_t, Use&& use) {
+    const auto rate = static_cast<Scalar>(learning_rate);
+    use([rate](index, Scalar g) { return rate * g; });
+  }
 };
 
 }  // namespace lindyn::optimizer

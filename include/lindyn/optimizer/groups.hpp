@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Parameter groups: which matrices of a network decay, and how much compared with others.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <lindyn/core/errors.hpp>
+#include <lindyn/core/parameter_table.hpp>
+#include <lindyn/optimizer/decay.hpp>
+
+namespace lindyn::optimizer {
+
+/// Parameters that decay alike.
+struct parameter_group {
+  std::string name;                        ///< the caller's
+  double base_decay = 1;                   ///< the schedule's lambda is multiplied by it, so that 0 stays 0
+  std::vector<std::string> matrices = {};  ///< names within the parameter table, vectors too
+  /// Whether all members are equal.
+  bool operator==(const parameter_group&) const = default;
+};
+
+/// Groupings that are usual.
+enum class group_preset {
+  all_but_embeddings,  ///< everything decays but the embeddings
+  matrices_only,  ///< what has two dimensions decays, the embeddings too; biases and the scales of layer norms don't
+  everything,     ///< everything decays
+};
+
+/// The preset's name.
+[[nodiscard]] constexpr std::string_view name(group_preset preset) noexcept {
+  switch (preset) {
+    case group_preset::all_but_embeddings:
+      return "all_but_embeddings";
+    case group_preset::matrices_only:
+      return "matrices_only";
+    case group_preset::everything:
+      return "everything";
+  }
+  return "unknown";
+}
+
+/// The preset of that name. Throws argument_error, listing the names, if there is none.
+[[nodiscard]] inline group_preset group_preset_of(std::string_view text) {
+  for (const auto preset : {group_preset::all_but_embeddings, group_preset::matrices_only, group_preset::everything})
+    if (name(preset) == text) return preset;
+  throw argument_error("groups", std::string(text), "all_but_embeddings, matrices_only or everything");
+}
+
+/// What the embeddings of our networks are called. Where the head is tied to the first, it is an embedding too.
+inline constexpr std::array<std::string_view, 2> embedding_names{"tok_emb", "pos_emb"};
+
+/// The groups of a preset, "decayed" and "undecayed", for any network; a group without parameters is left out.
+/// \param table       the network's parameters
+/// \param embeddings  names of those parameters that are embeddings, where the table has them
+[[nodiscard]] inline std::vector<parameter_group> groups(
+    group_preset preset, const parameter_table& table, std::span<const std::string_view> embeddings = embedding_names) {
+  require(name(preset) != "unknown", "preset", static_cast<int>(preset),
+          "all_but_embeddings, matrices_only or everything");
+  std::vector<parameter_group> result{{.name = "decayed", .base_decay = 1}, {.name = "undecayed", .base_decay = 0}};
+  for (const parameter& which : table) {
+    const bool spared = preset == group_preset::all_but_embeddings
+                            ? std::ranges::find(embeddings, which.name) != embeddings.end()
+                            : preset == group_preset::matrices_only && which.vector;
+    result[spared ? 1 : 0].matrices.push_back(which.name);
+  }
+  std::erase_if(result, [](const parameter_group& group) { return group.matrices.empty(); });
+  return result;
+}
+
+/// Decay by groups, as what a step of an optimiser takes:
+///
+///     optimizer::grouped_decay decay(table, optimizer::groups(preset, table));
+///     rule.step(weights, gradient, rate.value(t), decay.at({.rate = lambda.value(t), .mode = mode}, rate.value(t)));
+class grouped_decay {
+public:
+  /// Entries [begin, end) of the flat buffer, all of one group.
+  struct group_range {
+    index begin = 0;        ///< the first entry
+    index end = 0;          ///< behind the last one
+    std::size_t group = 0;  ///< number of the group
+  };
+
+  /// \param table   the network's parameters
+  /// \param groups  throws argument_error, naming the parameter, if one is in none of them, in two, or unknown; and for
+  ///                a negative base_decay
+  grouped_decay(const parameter_table& table, std::vector<parameter_group> groups) : groups_(std::move(groups)) {
+    std::map<std::string_view, std::size_t> group_of;
+    for (std::size_t number = 0; number < groups_.size(); ++number) {
+      const parameter_group& group = groups_[number];
+      require(group.base_decay >= 0 && group.base_decay <= 1e30, "base_decay of group '" + group.name + "'",
+              group.base_decay, "not negative, and at most 1e30");
+      for (const std::string& matrix : group.matrices) {
+        (void)table.find(matrix);
+        const auto [place, fresh] = group_of.emplace(matrix, number);
+        require(fresh, "matrices", matrix,
+                "in one group, once; it is in '" + groups_[place->second].name + "' and in '" + group.name + "'");
+      }
+    }
+    for (const parameter& which : table) {
+      const auto found = group_of.find(which.name);
+      require(found != group_of.end(), "groups", "without '" + which.name + "'", "groups that hold every parameter");
+      const index end = which.offset + which.size();
+      if (!ranges_.empty() && ranges_.back().group == found->second && ranges_.back().end == which.offset)
+        ranges_.back().end = end;
+      else
+        ranges_.push_back({which.offset, end, found->second});
+    }
+    decay_.resize(ranges_.size());
+  }
+
+  /// The groups, as they were given.
+  [[nodiscard]] const std::vector<parameter_group>& groups() const noexcept { return groups_; }
+  /// Which entries belong to which group, in order. Gaps of an aligned table belong to none.
+  [[nodiscard]] std::span<const group_range> ranges() const noexcept { return ranges_; }
+
+  /// What this decay does to every range in a step at this learning rate, its rate multiplied by the groups' base decay.
+  /// Allocates nothing; the result lives until the next call.
+  /// Throws argument_error as `factors` does.
+  [[nodiscard]] std::span<const range_decay> at(const weight_decay& decay, double learning_rate) {
+    for (std::size_t i = 0; i < ranges_.size(); ++i) {
+      weight_decay scaled = decay;
+      scaled.rate *= groups_[ranges_[i].group].base_decay;
+      decay_[i] = {ranges_[i].begin, ranges_[i].end, factors(scaled, learning_rate)};
+    }
+    return decay_;
+  }
+
+private:
+  std::vector<parameter_group> groups_;
+  std::vector<group_range> ranges_;
+  std::vector<range_decay> decay_;
+};
+
+}  // namespace lindyn::optimizer
