@@ -43,9 +43,12 @@
 
 #include <lindyn/backend/backend.hpp>
 #include <lindyn/backend/host.hpp>
+#include <lindyn/backend/host_attention.hpp>
+#include <lindyn/backend/host_cross_entropy.hpp>
 #include <lindyn/backend/host_exponential.hpp>
 #include <lindyn/backend/host_layer_norm.hpp>
 #include <lindyn/backend/host_product.hpp>
+#include <lindyn/backend/host_rows.hpp>
 #include <lindyn/backend/host_vector.hpp>
 #include <lindyn/backend/plain.hpp>
 #include <lindyn/backend/tile_product.hpp>

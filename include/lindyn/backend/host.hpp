@@ -8,8 +8,11 @@
 #include <tuple>
 
 #include <lindyn/backend/backend.hpp>
+#include <lindyn/backend/host_attention.hpp>
+#include <lindyn/backend/host_cross_entropy.hpp>
 #include <lindyn/backend/host_layer_norm.hpp>
 #include <lindyn/backend/host_product.hpp>
+#include <lindyn/backend/host_rows.hpp>
 #include <lindyn/backend/plain.hpp>
 #include <lindyn/core/aligned_vector.hpp>
 #include <lindyn/core/views.hpp>
@@ -89,20 +92,20 @@ public:
   /// y[i] = x[rows[i]].
   template <class S>
   void gather_rows(strided_matrix<const S> x, std::span<const int> rows, strided_matrix<S> y, update how) {
-    plain_.gather_rows(x, rows, y, how);
+    detail::gather_rows(pool_, x, rows, y, how);
   }
 
   /// dx[rows[i]] += dy[i], in the order of i.
   template <class S>
   void scatter_rows(strided_matrix<const S> dy, std::span<const int> rows, strided_matrix<S> dx) {
-    plain_.scatter_rows(dy, rows, dx);
+    detail::scatter_rows(pool_, dy, rows, dx);
   }
 
   /// Attention of several heads over the visible keys; see the concept.
   template <class S>
   void attend(int heads, strided_matrix<const S> q, std::span<const int> query_rows, strided_matrix<const S> k,
               strided_matrix<const S> v, const visible_keys& visible, S* patterns, strided_matrix<S> out) {
-    plain_.attend(heads, q, query_rows, k, v, visible, patterns, out);
+    detail::attend(pool_, scratch<S>(), {heads, q, query_rows, k, v, visible}, patterns, out);
   }
 
   /// Derivatives of attend by q, k and v.
@@ -110,14 +113,14 @@ public:
   void attend_backward(int heads, strided_matrix<const S> q, std::span<const int> query_rows, strided_matrix<const S> k,
                        strided_matrix<const S> v, const visible_keys& visible, const S* patterns,
                        strided_matrix<const S> dout, strided_matrix<S> dq, strided_matrix<S> dk, strided_matrix<S> dv) {
-    plain_.attend_backward(heads, q, query_rows, k, v, visible, patterns, dout, dq, dk, dv);
+    detail::attend_backward(pool_, scratch<S>(), {heads, q, query_rows, k, v, visible}, patterns, dout, dq, dk, dv);
   }
 
   /// Loss in double, right answers, and scale count (softmax - 1[answer]).
   template <class S>
   [[nodiscard]] answer_score cross_entropy(strided_matrix<const S> logits, std::span<const int> answers,
                                            std::span<const int> counts, double scale, strided_matrix<S> dlogits) {
-    return plain_.cross_entropy(logits, answers, counts, scale, dlogits);
+    return detail::cross_entropy(pool_, scratch<double>(), logits, answers, counts, scale, dlogits);
   }
 
   /// Every entry becomes `value`.

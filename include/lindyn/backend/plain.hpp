@@ -239,8 +239,9 @@ struct plain {
         nothing += 0 * logits(r, v);
         right = right && (v < answer ? logits(r, v) < answered : logits(r, v) <= answered);
       }
-      score.loss += count * (std::log(sum) + largest - answered + nothing);
-      score.correct += right ? count : 0;
+      const double loss = std::log(sum) + largest - answered + nothing;
+      score.loss += count * loss;
+      score.correct += right && std::isfinite(loss) ? count : 0;
       score.total += count;
       if (!dlogits.data) continue;
       for (index v = 0; v < logits.columns; ++v)

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Softmax, cross-entropy and its derivative on the host. Exponentials have the scalar's precision, sums and what is
+/// made of them that of double: losses of 1e-9 keep their digits.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <lindyn/backend/backend.hpp>
+#include <lindyn/backend/host_exponential.hpp>
+#include <lindyn/backend/host_vector.hpp>
+#include <lindyn/core/aligned_vector.hpp>
+#include <lindyn/core/views.hpp>
+#include <lindyn/core/worker_pool.hpp>
+
+namespace lindyn::backend::detail {
+
+/// The largest number; NaN is passed over if there is any other, and shows in the sum of exponentials.
+template <class S>
+S largest_of(const S* numbers, index count) {
+  using v = vectors<S>;
+  S top = numbers[0];
+  index c = 0;
+  if (count >= v::lanes) {
+    typename v::value largest = v::load(numbers);
+    for (c = v::lanes; c + v::lanes <= count; c += v::lanes) {
+      const typename v::value next = v::load(numbers + c);
+      largest = next > largest ? next : largest;
+    }
+    for (int lane = 0; lane < v::lanes; ++lane) top = largest[lane] > top ? largest[lane] : top;
+  }
+  for (; c < count; ++c) top = numbers[c] > top ? numbers[c] : top;
+  return top;
+}
+
+/// Puts the share exp(z - top) of every logit z into `shares` if that isn't null, and returns their sum; NaN if there is
+/// a logit that isn't finite.
+template <class S>
+double exponentials(const S* logits, index columns, S top, S* shares) {
+  using v = vectors<S>;
+  using wide = vectors<double>;
+  using part = vectors<S, wide::lanes* static_cast<int>(sizeof(S))>;
+  typename wide::value sums = {};
+  typename v::value nothing = {};  // zero unless a logit is infinite: the share of -infinity wouldn't show
+  S block[v::lanes];
+  for (index c = 0; c < columns; c += v::lanes) {
+    const index count = std::min<index>(v::lanes, columns - c);
+    const typename v::value z = v::load_some(logits + c, count);
+    nothing += z * S(0);
+    v::store(block, exponential<S>(z - top));
+    for (index lane = count; lane < v::lanes; ++lane) block[lane] = 0;
+    for (int lane = 0; lane < v::lanes; lane += wide::lanes)
+      sums += __builtin_convertvector(part::load(block + lane), typename wide::value);
+    if (shares) std::copy_n(block, count, shares + c);
+  }
+  return sum<wide::lanes>(sums) + static_cast<double>(sum<v::lanes>(nothing));
+}
+
+/// What a row contributes to answer_score.
+struct row_score {
+  double loss;
+  int correct;
+};
+
+/// One row; `weight` is what the derivative is multiplied by, and `derivative` may be null.
+template <class S>
+row_score cross_entropy_row(const S* logits, index columns, index answer, int count, double weight, S* derivative) {
+  const S top = largest_of(logits, columns);
+  const double total = exponentials(logits, columns, top, derivative);
+  const double loss = std::log(total) + (static_cast<double>(top) - static_cast<double>(logits[answer]));
+  int earlier = 0;  // logits as large that stand before the answer's
+  for (index c = 0; c < answer; ++c) earlier += logits[c] == top;
+  if (derivative) {
+    const double rest =
+        static_cast<double>(derivative[answer]) - total;  // without it, what is left of 1 - softmax is rounding
+    const S factor = static_cast<S>(weight / total);
+    for (index c = 0; c < columns; ++c) derivative[c] *= factor;
+    derivative[answer] = static_cast<S>(weight * rest / total);
+  }
+  return {count * loss, std::isfinite(loss) && logits[answer] == top && earlier == 0 ? count : 0};
+}
+
+/// Loss, right answers, and their derivative; `scratch` grows to two numbers for every row.
+template <class S>
+answer_score cross_entropy(worker_pool& pool, aligned_vector<double>& scratch, strided_matrix<const S> logits,
+                           std::span<const int> answers, std::span<const int> counts, double scale,
+                           strided_matrix<S> dlogits) {
+  constexpr index chunk = 64;
+  const auto rows = static_cast<std::size_t>(logits.rows);
+  if (scratch.size() < 2 * rows) scratch.resize(2 * rows);
+  pool.chunks(logits.rows, chunk, [&](index, index begin, index end, int) {
+    for (index r = begin; r < end; ++r) {
+      const auto place = static_cast<std::size_t>(r);
+      const row_score score = cross_entropy_row(logits.row(r), logits.columns, answers[place], counts[place],
+                                                scale * counts[place], dlogits.data ? dlogits.row(r) : nullptr);
+      scratch[2 * place] = score.loss;
+      scratch[2 * place + 1] = score.correct;
+    }
+  });
+  answer_score result;
+  for (std::size_t r = 0; r < rows; ++r) {
+    result.loss += scratch[2 * r];
+    result.correct += static_cast<std::int64_t>(scratch[2 * r + 1]);
+    result.total += counts[r];
+  }
+  return result;
+}
+
+}  // namespace lindyn::backend::detail
