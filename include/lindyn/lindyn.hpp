@@ -131,9 +131,16 @@
 #include <lindyn/model/residual_stream.hpp>
 #include <lindyn/model/row_arena.hpp>
 #include <lindyn/model/strided.hpp>
+#include <lindyn/observe/condensation.hpp>
+#include <lindyn/observe/frequencies.hpp>
 #include <lindyn/observe/head_statistics.hpp>
+#include <lindyn/observe/margins.hpp>
+#include <lindyn/observe/neuron_groups.hpp>
+#include <lindyn/observe/norms.hpp>
 #include <lindyn/observe/order_parameters.hpp>
+#include <lindyn/observe/quantile_sketch.hpp>
 #include <lindyn/observe/singular_values.hpp>
+#include <lindyn/observe/subspace_alignment.hpp>
 #include <lindyn/optimizer/adam.hpp>
 #include <lindyn/optimizer/budget.hpp>
 #include <lindyn/optimizer/clip.hpp>
