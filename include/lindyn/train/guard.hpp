@@ -55,26 +55,29 @@ template <std::floating_point Scalar>
   return std::bit_cast<Scalar>(largest);
 }
 
-/// Below this size, numbers are far from overflow however a step multiplies them: squares of the gradient, divided by
-/// what Adam divides by, times a learning rate.
+/// Below this size, of gradients, weights and the learning rate, no step overflows: neither squares of the gradient, nor
+/// its products with the learning rate over what Adam's epsilon is at least.
 template <std::floating_point Scalar>
-[[nodiscard]] Scalar safe_magnitude() noexcept {
-  return std::cbrt(std::numeric_limits<Scalar>::max());
+[[nodiscard]] double safe_magnitude() noexcept {
+  return std::sqrt(std::sqrt(static_cast<double>(std::numeric_limits<Scalar>::max())));
 }
 
-/// Throws divergence_error naming the first entry that isn't finite.
-/// \param kind  "weights" or "gradient"
+/// What a user can do about it.
+inline constexpr const char* divergence_advice = "finite; take a smaller learning_rate";
+
+/// The error that names the first entry that isn't finite.
+/// \param kind  "weights", "gradient" or what the optimiser calls it
 template <class Scalar>
-[[noreturn]] void report_divergence(const std::string& kind, const parameter_table& table,
-                                    std::span<const Scalar> values, index step) {
+[[nodiscard]] divergence_error divergence(const std::string& kind, const parameter_table& table,
+                                          std::span<const Scalar> values, index step) {
   for (const parameter& which : table) {
     const auto matrix = table.view(which, values);
     for (index place = 0; place < matrix.size(); ++place)
       if (!std::isfinite(matrix.data[place]))
-        throw divergence_error(kind + " of " + which.name + "[" + std::to_string(place) + "]", step,
-                               lindyn::detail::to_text(matrix.data[place]), "finite; take a smaller learning_rate");
+        return {kind + " of " + which.name + "[" + std::to_string(place) + "]", step,
+                lindyn::detail::to_text(matrix.data[place]), divergence_advice};
   }
-  throw divergence_error(kind + " between the matrices", step, "not finite", "zero, as they belong to nothing");
+  return {kind + " between the matrices", step, "not finite", "zero, as these entries belong to nothing"};
 }
 
 }  // namespace detail

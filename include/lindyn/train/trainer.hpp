@@ -4,6 +4,7 @@
 /// \file
 /// The training of a network: an objective, an optimiser and schedules, step by step.
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -16,9 +17,13 @@
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parameter_table.hpp>
 #include <lindyn/core/progress.hpp>
+#include <lindyn/optimizer/clip.hpp>
+#include <lindyn/optimizer/decay.hpp>
+#include <lindyn/optimizer/groups.hpp>
 #include <lindyn/optimizer/optimizer.hpp>
 #include <lindyn/schedule/schedule.hpp>
 #include <lindyn/schedule/text.hpp>
+#include <lindyn/schedule/warnings.hpp>
 #include <lindyn/task/evaluation.hpp>
 #include <lindyn/train/guard.hpp>
 #include <lindyn/train/objective.hpp>
@@ -29,10 +34,14 @@ namespace lindyn::train {
 
 /// Options of trainer.
 struct trainer_options {
-  double learning_rate = 1e-3;                      ///< the base rate, positive
+  double learning_rate = 1e-3;                      ///< the base rate, positive; `ratio` decay refers to it
   schedule::schedule learning_rate_schedule = 1.0;  ///< times the base rate: lr_t
-  progress::callback tell = {};                     ///< hears of the progress of `run`
-  std::function<bool()> stop = {};                  ///< asked by `run` behind each step; true ends the run
+  schedule::schedule decay_schedule = 0.0;          ///< lambda_t; 0: the optimiser's own decay, if it has any
+  optimizer::decay_mode decay_mode = optimizer::decay_mode::lr_scaled;  ///< what lambda_t means
+  std::vector<optimizer::parameter_group> groups = {};  ///< times their base decays; none: all parameters in one, of 1
+  double clip_norm = 0;             ///< gradients of a larger global norm are shortened to it; 0: none are
+  progress::callback tell = {};     ///< hears of the progress of `run`
+  std::function<bool()> stop = {};  ///< asked by `run` behind each step; true ends the run
 };
 
 /// Why a run ended.
@@ -75,10 +84,24 @@ public:
         weights_(weights),
         rule_(std::move(rule)),
         options_(std::move(options)),
+        decay_(parameters(), options_.groups.empty()
+                                 ? optimizer::groups(optimizer::group_preset::everything, parameters())
+                                 : options_.groups),
+        decays_(options_.decay_schedule != schedule::schedule()),
         gradient_(weights.size()) {
     require(options_.learning_rate > 0 && options_.learning_rate <= 1e30, "learning_rate", options_.learning_rate,
             "positive, and at most 1e30");
-    require_extent("weights.size()", weights.size(), objective_.parameters().size());
+    require(options_.clip_norm >= 0, "clip_norm", options_.clip_norm, "not negative (0: gradients aren't clipped)");
+    require_extent("weights.size()", weights.size(), parameters().size());
+    if (decays_) {
+      optimizer::require_valid(decay_at(0));
+      if constexpr (resumable)
+        require(rule_.options().decay.rate == 0, "decay_schedule", schedule::to_text(options_.decay_schedule),
+                "0 where the optimiser's options have a decay of their own");
+      else
+        require(false, "decay_schedule", schedule::to_text(options_.decay_schedule),
+                "0 with an optimiser that takes no decay by ranges");
+    }
     restart(0);
   }
 
@@ -105,7 +128,14 @@ public:
     return options_.learning_rate * options_.learning_rate_schedule.value(step);
   }
   /// lambda_t, which each group's base decay multiplies.
-  [[nodiscard]] double decay(index) const noexcept { return 0; }
+  [[nodiscard]] double decay(index step) const noexcept { return options_.decay_schedule.value(step); }
+  /// Sentences on schedules that a run of so many steps may not have been meant to have, as a window past its end.
+  [[nodiscard]] std::vector<std::string> warnings(index steps) const {
+    auto sentences = schedule::warnings(options_.learning_rate_schedule, steps, "learning_rate_schedule");
+    const auto more = schedule::warnings(options_.decay_schedule, steps, "decay_schedule");
+    sentences.insert(sentences.end(), more.begin(), more.end());
+    return sentences;
+  }
 
   /// Loss and gradient of the batch that the next step takes, at the present weights; once for each step, however often
   /// it is called. Throws divergence_error if they aren't finite: the state stays.
@@ -116,24 +146,43 @@ public:
       evaluation_ = objective_.loss_and_gradient(steps_, weights_, gradient_, memory);
     } catch (const non_finite_error& fault) {
       require_finite_weights();
-      throw divergence_error("activations", steps_, fault.value(), advice);
+      throw divergence_error("activations", steps_, fault.value(), detail::divergence_advice);
     }
     if (!std::isfinite(evaluation_.loss))
-      throw divergence_error("activations", steps_, lindyn::detail::to_text(evaluation_.loss), advice);
-    if (!std::isfinite(detail::largest_magnitude(gradient())))
-      detail::report_divergence("gradient", parameters(), gradient(), steps_);
+      throw divergence_error("activations", steps_, lindyn::detail::to_text(evaluation_.loss),
+                             detail::divergence_advice);
+    const auto largest = static_cast<double>(detail::largest_magnitude(gradient()));
+    if (!std::isfinite(largest)) throw detail::divergence("gradient", parameters(), gradient(), steps_);
+    largest_gradient_ = std::max(largest_gradient_, largest);
     evaluated_ = true;
     training_ += clock::now() - begin;
     return evaluation_;
   }
 
-  /// Moves the weights by the gradient of the last evaluation. Throws argument_error unless there is one of this step.
+  /// Moves the weights by the gradient of the last evaluation: decays, and steps, at the rates of this step.
+  /// Throws argument_error unless there is an evaluation of this step, and for decay that would turn the weights' sign;
+  /// divergence_error if weights or what the optimiser remembers would overflow: the state stays.
   void update() {
     require(evaluated_, "step", steps_, "evaluated before its update");
     const auto begin = clock::now();
-    rule_.step(weights_, gradient(), learning_rate(steps_));
+    const double rate = learning_rate(steps_);
+    const bool risky = !(std::max({rate, largest_gradient_, largest_weight_}) < detail::safe_magnitude<scalar>());
+    if (risky) keep_state();
+    if (options_.clip_norm > 0) optimizer::clip_by_global_norm(std::span(gradient_), options_.clip_norm);
+    if constexpr (resumable)
+      if (decays_) {
+        rule_.step(weights_, gradient(), rate, decay_.at(decay_at(steps_), rate));
+      } else {
+        rule_.step(weights_, gradient(), rate);
+      }
+    else
+      rule_.step(weights_, gradient(), rate);
     confine(Rule::linear);
-    require_finite_weights();
+    largest_weight_ = static_cast<double>(detail::largest_magnitude(weights()));
+    if (risky)
+      require_finite_state();
+    else if (!std::isfinite(largest_weight_))
+      require_finite_weights();
     ++steps_;
     evaluated_ = observed_ = false;
     training_ += clock::now() - begin;
@@ -171,12 +220,22 @@ public:
     settings all;
     detail::append(all, "precision", sizeof(scalar) == 4 ? "float" : "double");
     objective_.describe(all);
+    if constexpr (resumable) detail::describe(all, rule_.options());
     detail::append(all, "learning_rate", options_.learning_rate);
     detail::append(all, "learning_rate_schedule", schedule::to_text(options_.learning_rate_schedule));
+    detail::append(all, "decay_schedule", schedule::to_text(options_.decay_schedule));
+    detail::append(all, "decay_mode", name(options_.decay_mode));
+    for (std::size_t number = 0; number < decay_.groups().size(); ++number) {
+      const optimizer::parameter_group& group = decay_.groups()[number];
+      std::string text = group.name + ", base_decay " + io::number_text(group.base_decay) + ":";
+      for (const std::string& matrix : group.matrices) text += " " + matrix;
+      detail::append(all, "groups." + std::to_string(number), text);
+    }
+    detail::append(all, "clip_norm", options_.clip_norm);
     return all;
   }
 
-  /// Goes on from another state, whose weights stand where the trainer's do.
+  /// Goes on from another state. The weights stand where the trainer's do.
   /// \param steps     number of steps made
   /// \param observed  whether observers have been told the state
   /// Throws as the constructor.
@@ -187,20 +246,57 @@ public:
     observed_ = observed;
     require_finite_weights();
     if (steps == 0) confine(false);
+    largest_weight_ = static_cast<double>(detail::largest_magnitude(weights()));
+    largest_gradient_ = 0;
+    if constexpr (resumable)
+      for (const auto& [name, values] : std::as_const(rule_).state())
+        largest_gradient_ = std::max(largest_gradient_, static_cast<double>(detail::largest_magnitude(values)));
+  }
+
+  /// The same, of an optimiser that has made steps, too.
+  /// \param rule  takes the place of the trainer's
+  void restart(index steps, bool observed, Rule rule) {
+    rule_ = std::move(rule);
+    restart(steps, observed);
   }
 
 private:
   using clock = std::chrono::steady_clock;
-  static constexpr const char* advice = "finite; take a smaller learning_rate";
+  static constexpr bool resumable = optimizer::resumable_optimizer<Rule, scalar>;
 
   [[nodiscard]] static double seconds_of(clock::duration spent) noexcept {
     return std::chrono::duration<double>(spent).count();
   }
   [[nodiscard]] std::span<const scalar> gradient() const noexcept { return gradient_; }
 
-  void require_finite_weights() {
+  [[nodiscard]] optimizer::weight_decay decay_at(index step) const noexcept {
+    return {.rate = decay(step), .mode = options_.decay_mode, .base_learning_rate = options_.learning_rate};
+  }
+
+  void require_finite_weights() const {
     if (!std::isfinite(detail::largest_magnitude(weights())))
-      detail::report_divergence("weights", parameters(), weights(), steps_);
+      throw detail::divergence("weights", parameters(), weights(), steps_);
+  }
+
+  /// Before a step that might overflow: copies what it changes.
+  void keep_state() {
+    kept_weights_.assign(weights_.begin(), weights_.end());
+    kept_rule_ = rule_;
+  }
+
+  /// Behind such a step: if it did, brings back the state that was kept and throws divergence_error.
+  void require_finite_state() {
+    try {
+      require_finite_weights();
+      if constexpr (resumable)
+        for (const auto& [name, values] : std::as_const(rule_).state())
+          if (!std::isfinite(detail::largest_magnitude(values)))
+            throw detail::divergence(std::string(name), parameters(), values, steps_);
+    } catch (const divergence_error&) {
+      std::ranges::copy(kept_weights_, weights_.begin());
+      rule_ = *kept_rule_;
+      throw;
+    }
   }
 
   void confine(bool linear) {
@@ -224,8 +320,12 @@ private:
   std::span<scalar> weights_;
   Rule rule_;
   trainer_options options_;
-  std::vector<scalar> gradient_;
+  optimizer::grouped_decay decay_;
+  bool decays_;
+  std::vector<scalar> gradient_, kept_weights_;
+  std::optional<Rule> kept_rule_;
   task::evaluation evaluation_;
+  double largest_gradient_ = 0, largest_weight_ = 0;
   index steps_ = 0;
   bool evaluated_ = false, observed_ = false;
   clock::duration training_{}, observing_{};
