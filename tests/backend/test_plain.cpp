@@ -16,7 +16,6 @@ namespace {
 
 using backend_test::difference;
 using backend_test::matrix;
-using lindyn::index;
 using lindyn::backend::plain;
 using lindyn::backend::row_segment;
 using lindyn::backend::strided_matrix;
@@ -28,11 +27,11 @@ constexpr strided_matrix<double> nothing{};
 using numbers = std::vector<double>;
 
 /// A matrix without gaps.
-strided_matrix<double> view(numbers& of, index columns) {
-  return {of.data(), static_cast<index>(of.size()) / columns, columns, columns};
+strided_matrix<double> view(numbers& of, lindyn::index columns) {
+  return {of.data(), static_cast<lindyn::index>(of.size()) / columns, columns, columns};
 }
-strided_matrix<const double> view(const numbers& of, index columns) {
-  return {of.data(), static_cast<index>(of.size()) / columns, columns, columns};
+strided_matrix<const double> view(const numbers& of, lindyn::index columns) {
+  return {of.data(), static_cast<lindyn::index>(of.size()) / columns, columns, columns};
 }
 
 /// Gradient of f by x, by central differences; gaps stay what they are.
@@ -55,8 +54,8 @@ numbers slopes(numbers& x, const std::function<double()>& f) {
 /// Sum of the products of entries; gaps count for nothing.
 double dot(const matrix<double>& a, const matrix<double>& b) {
   double sum = 0;
-  for (index r = 0; r < a.rows; ++r)
-    for (index c = 0; c < a.columns; ++c) sum += a.input()(r, c) * b.input()(r, c);
+  for (lindyn::index r = 0; r < a.rows; ++r)
+    for (lindyn::index c = 0; c < a.columns; ++c) sum += a.input()(r, c) * b.input()(r, c);
   return sum;
 }
 
@@ -112,8 +111,9 @@ TEST_CASE("LayerNorm of 1, 2, 3, 4 has mean 5/2 and variance 5/4; its gradients 
   auto sum = before;
   on.layer_norm_backward(x.input(), saved.data(), gain.entries.data(), dy.input(), sum.view(), update::add,
                          dgain.data(), dbias.data());
-  for (index r = 0; r < 4; ++r)
-    for (index c = 0; c < 5; ++c) CHECK(sum.input()(r, c) == doctest::Approx(before.input()(r, c) + dx.input()(r, c)));
+  for (lindyn::index r = 0; r < 4; ++r)
+    for (lindyn::index c = 0; c < 5; ++c)
+      CHECK(sum.input()(r, c) == doctest::Approx(before.input()(r, c) + dx.input()(r, c)));
 }
 
 TEST_CASE("GELU is x times the normal distribution function, ReLU cuts at 0; multiply goes entry by entry") {
@@ -181,7 +181,8 @@ TEST_CASE("gradients of attention are central differences, also where queries re
   CHECK(difference(dq.entries, slopes(q.entries, loss)) < slope_error);
   CHECK(difference(dk.entries, slopes(k.entries, loss)) < slope_error);
   CHECK(difference(dv.entries, slopes(v.entries, loss)) < slope_error);
-  for (index c = 0; c < 6; ++c) CHECK((dq.input()(2, c) == 0 && dk.input()(3, c) == 0 && dv.input()(3, c) == 0));
+  for (lindyn::index c = 0; c < 6; ++c)
+    CHECK((dq.input()(2, c) == 0 && dk.input()(3, c) == 0 && dv.input()(3, c) == 0));
 }
 
 TEST_CASE("cross-entropy: ln V for equal logits, counts as weights, the first of equals answers, gradients by slopes") {
