@@ -135,6 +135,7 @@
 #include <lindyn/observe/frequencies.hpp>
 #include <lindyn/observe/head_statistics.hpp>
 #include <lindyn/observe/margins.hpp>
+#include <lindyn/observe/network_order.hpp>
 #include <lindyn/observe/neuron_groups.hpp>
 #include <lindyn/observe/norms.hpp>
 #include <lindyn/observe/order_parameters.hpp>

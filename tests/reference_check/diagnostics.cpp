@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <lindyn/observe/order_parameters.hpp>
+#include <lindyn/observe/network_order.hpp>
 
 #include "diagnostics.hpp"
 #include "reference_check.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <lindyn/io/json.hpp>
-#include <lindyn/observe/order_parameters.hpp>
+#include <lindyn/observe/network_order.hpp>
 
 #include "reference_check.hpp"
 

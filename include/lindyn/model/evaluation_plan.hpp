@@ -70,11 +70,13 @@ public:
 
     const std::span<const int> wanted =
         use.last_place && !leaves_are_rows_ ? std::span<const int>(leaf_row_) : std::span<const int>();
-    outputs_are_leaves_ = leaves_are_rows_ || !wanted.empty();
+    picks_outputs_ = !wanted.empty();
+    outputs_are_leaves_ = leaves_are_rows_ || picks_outputs_;
     connect_rows(causal);
-    first_ = last_ = every_row;
+    first_ = last_ = all_last_ = every_row;
     if (layers == 1 && (!wanted.empty() || !input_of_row_.empty()))
       connect(first_ = first_layer, wanted, input_of_row_);
+    if (layers == 1 && !input_of_row_.empty()) connect(all_last_ = last_layer, {}, input_of_row_);
     if (layers > 1 && !input_of_row_.empty()) connect(first_ = first_layer, {}, input_of_row_);
     if (layers > 1 && !wanted.empty()) connect(last_ = last_layer, wanted, {});
   }
@@ -88,13 +90,12 @@ public:
 
   /// The rows of a layer, from 0.
   [[nodiscard]] layer_rows rows(int layer) const noexcept {
-    const std::size_t which = layer == 0 ? first_ : layer == layers_ - 1 ? last_ : every_row;
-    const table& found = tables_[which];
-    return {.inputs = layer == 0 ? static_cast<index>(input_token_.size()) : row_count(),
-            .outputs = found.outputs,
-            .source = found.source,
-            .visible = {found.keys, length_, found.segments}};
+    return rows_of(layer, layer == 0 ? first_ : layer == layers_ - 1 ? last_ : every_row);
   }
+  /// The rows that the last layer would have without savings::last_place.
+  [[nodiscard]] layer_rows all_last_rows() const noexcept { return rows_of(layers_ - 1, all_last_); }
+  /// Whether the last layer has them.
+  [[nodiscard]] bool last_rows_are_all() const noexcept { return layers_ > 1 ? last_ == all_last_ : !picks_outputs_; }
 
   /// Of each input row of the first layer: its token.
   [[nodiscard]] std::span<const int> tokens() const noexcept { return input_token_; }
@@ -117,6 +118,13 @@ public:
   /// The row of a place of the batch's i-th sequence, behind the first layer; the last layer's outputs are these rows
   /// only without savings::last_place.
   [[nodiscard]] int row(index i, index place) const noexcept { return row_of_[at(i, place)]; }
+  /// Of each of these rows: its place.
+  [[nodiscard]] std::span<const int> row_places() const noexcept { return place_of_row_; }
+  /// Of each of these rows: how many places of the batch it stands for.
+  void count_rows(std::vector<int>& counts) const {
+    counts.assign(place_of_row_.size(), 0);
+    for (const int row : row_of_) ++counts[static_cast<std::size_t>(row)];
+  }
 
 private:
   struct table {
@@ -128,6 +136,13 @@ private:
 
   [[nodiscard]] std::size_t at(index i, index place) const noexcept {
     return static_cast<std::size_t>(place * batch_ + i);
+  }
+  [[nodiscard]] layer_rows rows_of(int layer, std::size_t which) const noexcept {
+    const table& found = tables_[which];
+    return {.inputs = layer == 0 ? static_cast<index>(input_token_.size()) : row_count(),
+            .outputs = found.outputs,
+            .source = found.source,
+            .visible = {found.keys, length_, found.segments}};
   }
   [[nodiscard]] index row_count() const noexcept { return static_cast<index>(sequence_of_row_.size()); }
 
@@ -257,8 +272,8 @@ private:
   std::vector<int> sequence_of_row_, place_of_row_;  // of the first sequence that has the row: its place in the batch
   std::vector<int> first_leaf_, leaf_row_, answers_, counts_, next_leaf_, leaf_of_asked_;
   std::vector<int> input_token_, input_place_, input_of_row_;
-  bool leaves_are_rows_ = false, outputs_are_leaves_ = false;
-  std::size_t first_ = every_row, last_ = every_row;
+  bool leaves_are_rows_ = false, picks_outputs_ = false, outputs_are_leaves_ = false;
+  std::size_t first_ = every_row, last_ = every_row, all_last_ = every_row;
   table tables_[3];
   detail::numbering numbers_;
 };

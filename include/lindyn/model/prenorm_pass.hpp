@@ -56,6 +56,7 @@ public:
     shape_ = shape;
     layout_ = &layout;
     weights_ = weights;
+    made_ = what;
     lay_out(what);
     if (arena_.grow()) lay_out(what);
     prepare_weights();
@@ -70,6 +71,31 @@ public:
     if (!plan.leaf_rows().empty()) on.gather_rows(input(output), plan.leaf_rows(), leaf_input_, assign);
     normalise(layout.ln_f, leaf_input_, leaf_normalised_, leaf_moments_);
     apply(layout.head, leaf_normalised_, logits_, assign);
+  }
+
+  /// What the last forward pass left.
+  [[nodiscard]] extent made() const noexcept { return made_; }
+
+  /// The patterns of all rows in a layer. Where the last one computes fewer, it takes their queries and patterns, and
+  /// the forward pass must have been made for gradients.
+  [[nodiscard]] const Scalar* all_patterns(int number) {
+    const prenorm_layer<Scalar>& layer = layers_[static_cast<std::size_t>(number)];
+    if (number + 1 < shape_.layers || plan.last_rows_are_all()) return layer.patterns;
+    const layer_rows rows = plan.all_last_rows();
+    matrix queries, attended;
+    Scalar* patterns = nullptr;
+    const auto take = [&] {
+      completion_.rewind();
+      queries = completion_.matrix(rows.inputs, shape_.width);
+      attended = completion_.matrix(rows.outputs, shape_.width);
+      patterns = completion_.flat(rows.outputs * shape_.heads * plan.length());
+    };
+    take();
+    if (completion_.grow()) take();
+    apply(layout_->blocks[static_cast<std::size_t>(number)].q, layer.normalised, queries, assign);
+    on.attend(shape_.heads, input(queries), rows.source, input(layer.keys), input(layer.values), rows.visible, patterns,
+              attended);
+    return patterns;
   }
 
   /// The sum of losses, and right answers; ready for `backward` if the forward pass was made for gradients.
@@ -302,7 +328,8 @@ private:
   const prenorm_layout* layout_ = nullptr;
   const Scalar* weights_ = nullptr;
   Scalar* gradient_ = nullptr;
-  row_arena<Scalar, typename Backend::template array<Scalar>> arena_;
+  extent made_ = extent::patterns;
+  row_arena<Scalar, typename Backend::template array<Scalar>> arena_, completion_;
   std::vector<typename Backend::template prepared<Scalar>> prepared_;
   std::vector<prenorm_layer<Scalar>> layers_;
   matrix leaf_input_, leaf_normalised_, logits_, logit_gradient_;

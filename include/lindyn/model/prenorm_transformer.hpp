@@ -52,7 +52,19 @@ private:
 
   detail::prenorm_pass<Scalar, Backend> pass_;
   savings savings_;
-  std::vector<int> block_;  // numbers of sequences
+  std::vector<int> block_;       // numbers of sequences
+  std::vector<int> row_counts_;  // of the plan's rows
+};
+
+/// The attention of one place in one layer, which equal places of a batch share.
+template <class Scalar>
+struct attention_row {
+  int layer = 0;                    ///< from 0
+  const Scalar* weights = nullptr;  ///< of the first head, at the visible places in their order
+  index head_stride = 0;            ///< from a head's weights to the next one's
+  int visible = 0;                  ///< places that it sees
+  bool last = false;                ///< whether it is a sequence's last place
+  int count = 0;                    ///< places of the batch that it stands for
 };
 
 /// A transformer whose blocks normalise before they compute, with learned places. With row vectors,
@@ -189,6 +201,26 @@ public:
     return result;
   }
 
+  /// Calls tell(attention_row) for every distinct row of the attention of the batch's sequences, layer by layer.
+  template <class Tell>
+  void visit_attention(std::span<const Scalar> weights, const task::sequence_set& set, std::span<const int> which,
+                       workspace& memory, Tell&& tell) const {
+    savings use = memory.savings_;
+    use.last_place = false;
+    forward(weights, set, which, use, detail::extent::patterns, memory);
+    visit_rows(memory, tell);
+  }
+
+  /// The same of the batch and weights of the last `loss_and_gradient`, as long as these weights haven't changed: next to
+  /// that evaluation, it costs little more than a look. Throws argument_error if the memory's last evaluation was
+  /// another one.
+  template <class Tell>
+  void visit_attention(workspace& memory, Tell&& tell) const {
+    require(memory.pass_.made() == detail::extent::gradient, "memory", "that of another evaluation",
+            "that of a loss_and_gradient right before");
+    visit_rows(memory, tell);
+  }
+
   /// The first tensor that isn't finite: among the weights, then the activations of the last `loss_and_gradient` in
   /// their order, then `gradient` (which may be empty). Empty if all is finite.
   [[nodiscard]] std::string first_non_finite(std::span<const Scalar> weights, std::span<const Scalar> gradient,
@@ -200,6 +232,24 @@ public:
   }
 
 private:
+  template <class Tell>
+  void visit_rows(workspace& memory, Tell& tell) const {
+    auto& pass = memory.pass_;
+    const int length = pass.plan.length();
+    const std::span<const int> places = pass.plan.row_places();
+    pass.plan.count_rows(memory.row_counts_);
+    for (int layer = 0; layer < shape_.layers; ++layer) {
+      const Scalar* patterns = pass.all_patterns(layer);
+      for (std::size_t row = 0; row < places.size(); ++row)
+        tell(attention_row<Scalar>{.layer = layer,
+                                   .weights = patterns + static_cast<index>(row) * shape_.heads * length,
+                                   .head_stride = length,
+                                   .visible = shape_.causal ? places[row] + 1 : length,
+                                   .last = places[row] + 1 == length,
+                                   .count = memory.row_counts_[row]});
+    }
+  }
+
   auto& forward(std::span<const Scalar> weights, const task::sequence_set& set, std::span<const int> which,
                 const savings& use, detail::extent what, workspace& memory) const {
     require_extent("weights.size()", weights.size(), table_.size());

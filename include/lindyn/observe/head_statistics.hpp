@@ -73,6 +73,12 @@ public:
     entries_ += count * visible;
   }
 
+  /// Adds a row as networks tell of it, see model::attention_row.
+  template <class Row>
+  void add(const Row& row) {
+    add_row(row.weights, row.head_stride, row.visible, row.last, row.count);
+  }
+
   /// Adds all rows of some sequences' dense attention. A batch may come in parts.
   /// Throws shape_error unless these are whole sequences of as many heads.
   template <class T>

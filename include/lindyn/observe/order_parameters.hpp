@@ -140,28 +140,4 @@ template <class Entropy>
   return mean;
 }
 
-/// Order parameters of all layers of a network.
-struct network_order {
-  std::vector<order_parameters> layers;  ///< of each layer
-  order_parameters mean;                 ///< their means
-};
-
-/// Those of statistics, one a layer. Throws as order_parameters_of and mean_over_layers do.
-[[nodiscard]] inline network_order network_order_of(std::span<const head_statistics> layers) {
-  network_order result;
-  for (const head_statistics& layer : layers) result.layers.push_back(order_parameters_of(layer));
-  result.mean = mean_over_layers(result.layers);
-  return result;
-}
-
-/// Those of dense attention, one array of (sequences, heads, n, n) a layer, as the networks' `attention` returns it.
-/// Throws as head_statistics::add, too.
-template <class T>
-[[nodiscard]] network_order network_order_of(std::span<const std::vector<T>> attention,
-                                             const attention_layout& layout) {
-  std::vector<head_statistics> layers(attention.size(), head_statistics(layout.heads));
-  for (std::size_t layer = 0; layer < layers.size(); ++layer) layers[layer].add(std::span(attention[layer]), layout);
-  return network_order_of(layers);
-}
-
 }  // namespace lindyn::observe
