@@ -43,6 +43,7 @@
 
 #include <lindyn/backend/backend.hpp>
 #include <lindyn/backend/host.hpp>
+#include <lindyn/backend/host_activation.hpp>
 #include <lindyn/backend/host_attention.hpp>
 #include <lindyn/backend/host_cross_entropy.hpp>
 #include <lindyn/backend/host_exponential.hpp>

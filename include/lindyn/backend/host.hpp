@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include <lindyn/backend/backend.hpp>
+#include <lindyn/backend/host_activation.hpp>
 #include <lindyn/backend/host_attention.hpp>
 #include <lindyn/backend/host_cross_entropy.hpp>
 #include <lindyn/backend/host_layer_norm.hpp>
@@ -80,13 +81,13 @@ public:
   /// x = f(x), derivative = f'(x).
   template <class S>
   void activate(activation kind, strided_matrix<S> x, strided_matrix<S> derivative) {
-    plain_.activate(kind, x, derivative);
+    detail::activate(pool_, kind, x, derivative);
   }
 
   /// x = x factor, entry by entry.
   template <class S>
   void multiply(strided_matrix<S> x, strided_matrix<const S> factor) {
-    plain_.multiply(x, factor);
+    detail::multiply(pool_, x, factor);
   }
 
   /// y[i] = x[rows[i]].
