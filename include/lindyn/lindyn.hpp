@@ -232,6 +232,7 @@
 #include <lindyn/task/prefix_index.hpp>
 #include <lindyn/task/sequence_set.hpp>
 #include <lindyn/train/descent.hpp>
+#include <lindyn/train/ensemble.hpp>
 #include <lindyn/train/guard.hpp>
 #include <lindyn/train/interrupt.hpp>
 #include <lindyn/train/law_objective.hpp>
