@@ -55,11 +55,11 @@ template <class S, int Bytes = vector_bytes>
   const auto coefficient = [](int k) { return static_cast<S>(inverse_factorials[static_cast<std::size_t>(k)]); };
 
   const value lowest = vectors<S, Bytes>::all(constants::lowest), highest = vectors<S, Bytes>::all(constants::highest);
-  const value bounded = x < lowest ? lowest : x > highest ? highest : x;
+  const value bounded = x < lowest ? lowest : x < highest ? x : highest;  // NaN has no whole part to convert to
   const whole n = __builtin_convertvector(bounded * S(1.44269504088896340736) + (offset + S(0.5)), whole) -
                   static_cast<typename constants::whole>(offset);
   const value real_n = __builtin_convertvector(n, value);
-  const value r = (bounded - real_n * constants::ln2_high) - real_n * constants::ln2_low;
+  const value r = (x - real_n * constants::ln2_high) - real_n * constants::ln2_low;
   value sum = vectors<S, Bytes>::all(coefficient(constants::degree));
   lindyn::detail::unroll<constants::degree>([&](auto k) __attribute__((always_inline)) {
     sum = sum * r + coefficient(constants::degree - 1 - k);
