@@ -37,7 +37,7 @@ bool passes(const fs::path& path, std::string& text) {
   for (const auto& [name, how] : reference_check::kinds()) known += " " + name;
   lindyn::require(check != reference_check::kinds().end(), "kind", kind, known);
   reference_check::report errors;
-  check->second(file, errors);
+  check->second(file, path.parent_path(), errors);
   text = kind + ": " + errors.text();
   return errors.passes();
 }

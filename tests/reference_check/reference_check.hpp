@@ -4,6 +4,7 @@
 /// \file
 /// What the checks of all kinds of reference files share: the report of a file's errors, and the registry of kinds.
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
@@ -45,15 +46,20 @@ private:
   std::vector<entry> entries_;
 };
 
-/// Compares the contents of one file.
-using check = void (*)(const lindyn::io::json& file, report& errors);
+/// Compares the contents of one file, which may name others that lie in its folder.
+using check = std::function<void(const lindyn::io::json& file, const std::filesystem::path& folder, report& errors)>;
 
 /// The checks by the kinds of files they are for.
 [[nodiscard]] std::map<std::string, check, std::less<>>& kinds();
 
 /// A further kind is a file with one of these at namespace scope: `const kind registered("my_kind", check_my_kind);`
 struct kind {
-  kind(std::string name, check how) { kinds().emplace(std::move(name), how); }
+  kind(std::string name, check how) { kinds().emplace(std::move(name), std::move(how)); }
+  /// Of files that stand alone.
+  kind(std::string name, void (*how)(const lindyn::io::json& file, report& errors))
+      : kind(std::move(name),
+             [how](const lindyn::io::json& file, const std::filesystem::path&, report& errors) { how(file, errors); }) {
+  }
 };
 
 /// An array of the file, whose extents must be these.

@@ -49,6 +49,26 @@ expect 1 "label = 0,0:X" "$(changed $confinement 's/"0,0:I"/"0,0:X"/')"
 expect 1 "complete" "$(changed $confinement 's/"0,0:M^5"/"0,0:M^4"/; s/"0,0:M^4", //')"
 expect 1 "ring or slots" "$(changed $confinement 's/"position_law": "ring"/"position_law": "line"/')"
 
+transformer=prenorm_small.json
+expect 1 "logits" "$(changed $transformer "$(first logits)")"
+expect 1 "loss 4" "$(changed $transformer 's/"loss": 2.37602040/"loss": 2.37602041/')"
+expect 1 "above 1e-09, blocks.1.mlp.fc2.weight" "$(changed $transformer "$(first blocks.1.mlp.fc2.weight 2)")"
+expect 1 "sigma_H_last" "$(changed $transformer 's/"sigma_H_last": 0.024/"sigma_H_last": 0.025/')"
+expect 1 "above 1e-09" "$(changed $transformer 's/"activation": "gelu"/"activation": "relu"/')"
+expect 1 "gelu or relu" "$(changed $transformer 's/"activation": "gelu"/"activation": "tanh"/')"
+expect 1 "shape.width" "$(changed $transformer 's/"heads": 2/"heads": 3/')"
+
+# A trajectory names the file of its network, which lies beside it.
+trajectory=prenorm_small.optim.json
+beside="s|\"model\": \"|&$data/|"
+expect 0 "adamw.lr_scaled losses" "$(changed $trajectory "$beside")"
+expect 1 "cannot read $work/prenorm_small.json" "$(changed $trajectory 's/"eps": 1e-08/"eps": 1e-8/')"
+expect 1 "adamw.lr_scaled losses" "$(changed $trajectory "$beside; s/\"window\": \[2,/\"window\": [3,/")"
+expect 1 "above 1e-09, tok_emb" "$(changed $trajectory "$beside; s/, \"tok_emb\"\]/]/")"
+expect 1 "above 1e-09, blocks.0.ln1.weight" "$(changed $trajectory "$beside; $(first blocks.0.ln1.weight)")"
+expect 1 "decay.mode = l2" "$(changed $trajectory "$beside; s/adamw.coupled_l2/adamw.l2/")"
+expect 1 "adamw or sgd" "$(changed $trajectory "$beside; s/adamw.coupled_l2/adam.coupled_l2/")"
+
 # Kinds and files that can't be checked.
 expect 1 "one of attention_only confinement" "$(changed $attention 's/"kind": "attention_only"/"kind": "unheard_of"/')"
 expect 1 "nothing to compare" "$(changed $attention 's/"expected": {.*/"expected": {}}/')"
