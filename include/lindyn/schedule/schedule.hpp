@@ -80,25 +80,29 @@ public:
   /// Whether both are made of the same shapes in the same order.
   bool operator==(const schedule&) const = default;
 
-  /// The sum of both.
-  [[nodiscard]] friend schedule operator+(schedule left, const schedule& right) {
-    left.terms_.insert(left.terms_.end(), right.terms_.begin(), right.terms_.end());
-    return left;
-  }
-  /// The product of both, multiplied out.
-  [[nodiscard]] friend schedule operator*(const schedule& left, const schedule& right) {
-    schedule result;
-    result.terms_.clear();
-    for (const product& first : left.terms_)
-      for (const product& second : right.terms_) {
-        result.terms_.push_back(first);
-        result.terms_.back().insert(result.terms_.back().end(), second.begin(), second.end());
-      }
-    return result;
-  }
+  friend schedule operator+(schedule left, const schedule& right);
+  friend schedule operator*(const schedule& left, const schedule& right);
 
 private:
   std::vector<product> terms_;
 };
+
+/// The sum of both, either of which may be a shape.
+[[nodiscard]] inline schedule operator+(schedule left, const schedule& right) {
+  left.terms_.insert(left.terms_.end(), right.terms_.begin(), right.terms_.end());
+  return left;
+}
+
+/// The product of both, multiplied out; either may be a shape.
+[[nodiscard]] inline schedule operator*(const schedule& left, const schedule& right) {
+  schedule result;
+  result.terms_.clear();
+  for (const schedule::product& first : left.terms_)
+    for (const schedule::product& second : right.terms_) {
+      result.terms_.push_back(first);
+      result.terms_.back().insert(result.terms_.back().end(), second.begin(), second.end());
+    }
+  return result;
+}
 
 }  // namespace lindyn::schedule
