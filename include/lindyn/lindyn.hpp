@@ -51,6 +51,7 @@
 #include <lindyn/backend/host_product.hpp>
 #include <lindyn/backend/host_rows.hpp>
 #include <lindyn/backend/host_vector.hpp>
+#include <lindyn/backend/panels.hpp>
 #include <lindyn/backend/plain.hpp>
 #include <lindyn/backend/tile_product.hpp>
 #include <lindyn/circuit/competition/burstiness.hpp>

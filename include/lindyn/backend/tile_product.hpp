@@ -37,6 +37,13 @@ struct left_factor {
   }
 };
 
+/// A panel of the right factor, tile_size::columns wide or less; entry (k, c) = data[k stride + c].
+template <class S>
+struct right_factor {
+  const S* data;
+  index stride;
+};
+
 /// What a product's sums become: y = sum + bias, or y += sum + bias; `bias` may be null.
 template <class S>
 struct product_output {
@@ -71,14 +78,15 @@ template <class S>
 /// `Vectors` vectors are wanted. Every entry is one sum in the order of k, so that it doesn't depend on the tile it falls
 /// into.
 template <int Rows, int Vectors, class S>
-void product_tile(index inner, const left_factor<S>& a, const S* panel, const product_output<S>& y) {
+void product_tile(index inner, const left_factor<S>& a, const right_factor<S>& b, const product_output<S>& y) {
   using registers = vectors<S>;
   using vector = typename registers::value;
   constexpr index lanes = registers::lanes;
   vector sum[Rows][Vectors] = {};
   const S* left = a.data;
-  const index row_step = a.row_step, inner_step = a.inner_step;
-  for (index k = 0; k < inner; ++k, left += inner_step, panel += tile_size<S>::columns) {
+  const S* panel = b.data;
+  const index row_step = a.row_step, inner_step = a.inner_step, panel_step = b.stride;
+  for (index k = 0; k < inner; ++k, left += inner_step, panel += panel_step) {
     vector right[Vectors];
     unroll<Vectors>([&](auto v) __attribute__((always_inline)) { right[v] = registers::load(panel + v * lanes); });
     unroll<Rows>([&](auto r) __attribute__((always_inline)) {
@@ -105,9 +113,9 @@ void product_tile(index inner, const left_factor<S>& a, const S* panel, const pr
 
 /// The product of `rows` rows of a with a panel.
 template <class S>
-void panel_product(index rows, index inner, left_factor<S> a, const S* panel, product_output<S> y) {
+void panel_product(index rows, index inner, left_factor<S> a, right_factor<S> b, product_output<S> y) {
   using size = tile_size<S>;
-  using tile = void (*)(index, const left_factor<S>&, const S*, const product_output<S>&);
+  using tile = void (*)(index, const left_factor<S>&, const right_factor<S>&, const product_output<S>&);
   static constexpr auto tiles = []<int... number>(std::integer_sequence<int, number...>) {
     return std::array<tile, sizeof...(number)>{
         product_tile<number / size::vectors + 1, number % size::vectors + 1, S>...};
@@ -116,7 +124,7 @@ void panel_product(index rows, index inner, left_factor<S> a, const S* panel, pr
   const index breadth = (y.columns + vectors<S>::lanes - 1) / vectors<S>::lanes;
   for (index row = 0; row < rows; row += size::rows) {
     const index height = std::min<index>(size::rows, rows - row);
-    tiles[static_cast<std::size_t>((height - 1) * size::vectors + breadth - 1)](inner, a.rows_from(row), panel,
+    tiles[static_cast<std::size_t>((height - 1) * size::vectors + breadth - 1)](inner, a.rows_from(row), b,
                                                                                 y.rows_from(row));
   }
 }
