@@ -4,6 +4,7 @@
 /// \file
 /// Margins: by how much answers are right.
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -28,10 +29,11 @@ public:
     require(logits.size() >= 2, "logits.size()", logits.size(), "at least 2");
     require(answer >= 0 && static_cast<std::size_t>(answer) < logits.size(), "answer", answer,
             "in [0, " + std::to_string(logits.size()) + ")");
+    require_finite("logits", logits);
     double other = -std::numeric_limits<double>::infinity();
     for (std::size_t place = 0; place < logits.size(); ++place) {
       const auto logit = static_cast<double>(logits[place]);
-      if (place != static_cast<std::size_t>(answer) && !(logit <= other)) other = logit;
+      if (place != static_cast<std::size_t>(answer)) other = std::max(other, logit);
     }
     const double margin = static_cast<double>(logits[static_cast<std::size_t>(answer)]) - other;
     sketch_.add(margin, count);
