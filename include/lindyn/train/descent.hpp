@@ -4,12 +4,9 @@
 /// \file
 /// Training of a full network by any optimiser: on minibatches of a law, or on its exact population gradient.
 
-#include <chrono>
 #include <concepts>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -22,8 +19,9 @@
 #include <lindyn/optimizer/optimizer.hpp>
 #include <lindyn/optimizer/sgd.hpp>
 #include <lindyn/population/law.hpp>
-#include <lindyn/population/sampling.hpp>
-#include <lindyn/population/whole_population.hpp>
+#include <lindyn/train/law_objective.hpp>
+#include <lindyn/train/settings.hpp>
+#include <lindyn/train/trainer.hpp>
 
 namespace lindyn::train {
 
@@ -63,7 +61,44 @@ struct unconstrained {
 template <class C, class Scalar>
 concept constraint = std::invocable<C&, std::span<Scalar>>;
 
-/// Trains `weights` in place.
+namespace detail {
+
+/// A law's objective, whose gradients and weights a constraint confines.
+template <class Objective, class Constraint>
+struct confined_objective {
+  using scalar = typename Objective::scalar;
+  using workspace = typename Objective::workspace;
+
+  [[nodiscard]] const parameter_table& parameters() const noexcept { return of.parameters(); }
+  task::evaluation loss_and_gradient(index step, std::span<const scalar> weights, std::span<scalar> gradient,
+                                     workspace& memory) {
+    const task::evaluation result = of.loss_and_gradient(step, weights, gradient, memory);
+    (*constrain)(gradient);
+    return result;
+  }
+  void confine(std::span<scalar> weights, bool linear) {
+    of.confine(weights, linear);
+    (*constrain)(weights);
+  }
+  void describe(settings& to) { of.describe(to); }
+
+  Objective of;
+  Constraint* constrain;
+};
+
+/// An optimiser that lives elsewhere.
+template <class Rule, class Scalar>
+struct borrowed_rule {
+  static constexpr bool linear = Rule::linear;
+  void step(std::span<Scalar> weights, std::span<const Scalar> gradient, double learning_rate) {
+    rule->step(weights, gradient, learning_rate);
+  }
+  Rule* rule;
+};
+
+}  // namespace detail
+
+/// Trains `weights` in place: a `trainer` on a `law_objective`, at a constant rate, whose observer hears of every step.
 /// Step s draws the sequences s x batch .. (s + 1) x batch - 1 of the seed's stream, whatever the number of threads.
 ///
 ///     optimizer::adam<double> adam(net.parameters().size(), {.beta2 = 0.98});
@@ -78,71 +113,38 @@ concept constraint = std::invocable<C&, std::span<Scalar>>;
 /// \param rule       the optimiser, which remembers: handed over again, it goes on
 /// \param constrain  what the weights are confined to
 /// \return seconds that the steps took, without the observer
-/// Throws argument_error for bad options, too_many_error (batch = 0), non_finite_error naming the step.
+/// Throws argument_error for bad options, too_many_error (batch = 0), divergence_error naming the step.
 template <class Net, population::data_law Law, class Observe, optimizer::optimizer<typename Net::scalar> Optimizer,
           constraint<typename Net::scalar> Constraint = unconstrained>
 double descend(const Net& net, const Law& law, std::span<typename Net::scalar> weights, const descent_options& options,
                Observe&& observe, Optimizer& rule, Constraint&& constrain = {}) {
   using scalar = typename Net::scalar;
+  using confined = detail::confined_objective<law_objective<Net, Law>, std::remove_reference_t<Constraint>>;
   require(options.steps >= 0, "steps", options.steps, "not negative");
-  require(options.learning_rate > 0 && options.learning_rate <= 1e30, "learning_rate", options.learning_rate,
-          "positive, and at most 1e30");
-  require(options.batch >= 0, "batch", options.batch, "not negative (0: the whole population)");
-  const auto sizes = law.sizes();
-  require_extent("net.shape().vocabulary", net.shape().vocabulary, sizes.vocabulary);
-  require_extent("net.shape().positions", net.shape().positions, sizes.positions);
-  model::require_weights(net.parameters(), std::span<const scalar>(weights));
-
-  const bool whole = options.batch == 0, centred = options.embedding == model::embedding::centred;
-  const auto population =
-      whole ? std::optional(population::whole_population(
-                  law, options.bound,
-                  "the exact gradient visits all of them at every step; take fewer pairs, tokens or positions (2 pairs "
-                  "of 5 tokens on 3 slots have 11520), or minibatches"))
-            : std::nullopt;
-  population::sampler draw(law, options.seed);
-  population::minibatch drawn;
+  const law_objective<Net, Law> on_law(net, law,
+                                       {.size = options.batch,
+                                        .seed = options.seed,
+                                        .loss = options.loss,
+                                        .embedding = options.embedding,
+                                        .bound = options.bound});
   typename Net::workspace memory(options.threads);
-  std::vector<scalar> gradient(weights.size());
-  model::centred_stream centre(law.structure());
-  if (centred) centre(net.parameters(), weights);
-  constrain(weights);
+  trainer train(confined{on_law, &constrain}, weights, detail::borrowed_rule<Optimizer, scalar>{&rule},
+                {.learning_rate = options.learning_rate});
   progress tell(options.tell);
-
-  using clock = std::chrono::steady_clock;
-  clock::duration spent{};
-  double loss = 0;
-  for (index step = 0; step <= options.steps; ++step) {
-    const bool last = step == options.steps;
-    const auto begin = clock::now();
-    if (!last || whole) {
-      if (!whole) draw.draw(step * options.batch, options.batch, drawn);
-      try {
-        loss =
-            net.loss_and_gradient(weights, whole ? population->view() : drawn.view(), options.loss, gradient, memory);
-      } catch (const non_finite_error& fault) {
-        throw non_finite_error(fault.argument() + " at step " + std::to_string(step), fault.value(),
-                               "finite; take a smaller learning_rate");
-      }
-    }
-    if (!last) spent += clock::now() - begin;
-    const descent_point<scalar> here{step, loss, weights};
+  descent_point<scalar> here{0, 0, weights};
+  for (;; ++here.step) {
+    const bool last = here.step == options.steps;
+    const double seconds = train.seconds();
+    if (!last || on_law.whole()) here.loss = train.evaluate(memory).loss;
     if constexpr (std::same_as<std::invoke_result_t<Observe&, const descent_point<scalar>&>, bool>) {
-      if (!observe(here)) break;
+      if (!observe(std::as_const(here))) return train.seconds();
     } else {
-      observe(here);
+      observe(std::as_const(here));
     }
-    if (last) break;
-    const auto update = clock::now();
-    if (centred) centre(net.parameters(), std::span(gradient));
-    constrain(std::span(gradient));
-    rule.step(weights, gradient, options.learning_rate);
-    if (centred && !Optimizer::linear) centre(net.parameters(), weights);  // what an elementwise step adds back
-    constrain(weights);
-    spent += clock::now() - update;
-    tell("full network", static_cast<double>(step + 1), static_cast<double>(options.steps));
+    if (last) return seconds;
+    train.update();
+    tell("full network", static_cast<double>(here.step + 1), static_cast<double>(options.steps));
   }
-  return std::chrono::duration<double>(spent).count();
 }
 
 /// The same by plain gradient descent, w <- w - learning_rate dL/dw.

@@ -12,11 +12,14 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parameter_table.hpp>
+#include <lindyn/core/views.hpp>
+#include <lindyn/model/non_finite.hpp>
 
 namespace lindyn::train {
 
@@ -32,7 +35,8 @@ public:
         tensor_(std::move(what)),
         step_(step) {}
 
-  /// "activations", or the tensor and entry: "gradient of W_out[3]", "weights of W_out[3]".
+  /// The tensor and, where it is known, the entry: "gradient W_out[3]", "weights W_out[3]", or "loss", of which the message
+  /// says as much as the network knows.
   [[nodiscard]] const std::string& tensor() const noexcept { return tensor_; }
   /// The step, whose update wasn't made.
   [[nodiscard]] index step() const noexcept { return step_; }
@@ -68,16 +72,11 @@ inline constexpr const char* divergence_advice = "finite; take a smaller learnin
 /// The error that names the first entry that isn't finite.
 /// \param kind  "weights", "gradient" or what the optimiser calls it
 template <class Scalar>
-[[nodiscard]] divergence_error divergence(const std::string& kind, const parameter_table& table,
+[[nodiscard]] divergence_error divergence(std::string_view kind, const parameter_table& table,
                                           std::span<const Scalar> values, index step) {
-  for (const parameter& which : table) {
-    const auto matrix = table.view(which, values);
-    for (index place = 0; place < matrix.size(); ++place)
-      if (!std::isfinite(matrix.data[place]))
-        return {kind + " of " + which.name + "[" + std::to_string(place) + "]", step,
-                lindyn::detail::to_text(matrix.data[place]), divergence_advice};
-  }
-  return {kind + " between the matrices", step, "not finite", "zero, as these entries belong to nothing"};
+  const std::string which = model::first_non_finite(table, kind, values);
+  return {which.empty() ? std::string(kind) + " between the matrices" : which, step, "NaN or infinite",
+          divergence_advice};
 }
 
 }  // namespace detail

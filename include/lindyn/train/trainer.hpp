@@ -146,11 +146,11 @@ public:
       evaluation_ = objective_.loss_and_gradient(steps_, weights_, gradient_, memory);
     } catch (const non_finite_error& fault) {
       require_finite_weights();
-      throw divergence_error("activations", steps_, fault.value(), detail::divergence_advice);
+      throw divergence_error(fault.argument(), steps_, fault.value(),
+                             fault.allowed() + "; take a smaller learning_rate");
     }
     if (!std::isfinite(evaluation_.loss))
-      throw divergence_error("activations", steps_, lindyn::detail::to_text(evaluation_.loss),
-                             detail::divergence_advice);
+      throw divergence_error("loss", steps_, lindyn::detail::to_text(evaluation_.loss), detail::divergence_advice);
     const auto largest = static_cast<double>(detail::largest_magnitude(gradient()));
     if (!std::isfinite(largest)) throw detail::divergence("gradient", parameters(), gradient(), steps_);
     largest_gradient_ = std::max(largest_gradient_, largest);
@@ -291,7 +291,7 @@ private:
       if constexpr (resumable)
         for (const auto& [name, values] : std::as_const(rule_).state())
           if (!std::isfinite(detail::largest_magnitude(values)))
-            throw detail::divergence(std::string(name), parameters(), values, steps_);
+            throw detail::divergence(name, parameters(), values, steps_);
     } catch (const divergence_error&) {
       std::ranges::copy(kept_weights_, weights_.begin());
       rule_ = *kept_rule_;
