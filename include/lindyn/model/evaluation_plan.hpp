@@ -4,6 +4,7 @@
 /// \file
 /// What has to be computed for a batch of sequences, as tables of rows: the exact savings of a transformer's evaluation.
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -45,9 +46,17 @@ struct layer_rows {
   [[nodiscard]] bool gathers_queries() const noexcept { return !source.empty() && outputs < inputs; }
 };
 
+/// How many rows the matrices of a layer have.
+struct layer_extents {
+  index inputs = 0;    ///< normalised rows, keys, values
+  index queries = 0;   ///< queries
+  index gathered = 0;  ///< normalised rows that are gathered for their queries
+  index outputs = 0;   ///< everything behind attention
+};
+
 /// The plan of a batch: per layer its rows, and what is asked of the last one's. All rows are ordered by place. Without
 /// savings, row place x batch + i of every layer belongs to the i-th sequence of the batch.
-/// Building a plan allocates nothing unless it is larger than all before.
+/// Building a plan allocates nothing unless its batch has more sequences than all before, or another set.
 class evaluation_plan {
 public:
   /// \param set     the sequences
@@ -64,6 +73,7 @@ public:
     layers_ = layers;
     length_ = set.sizes().length;
     batch_ = static_cast<int>(which.size());
+    bound_rows(set, causal, use);
     number_rows(set, which, causal, use.shared_prefixes);
     list_leaves(set, which);
     number_inputs(set, which, use.distinct_first_layer);
@@ -96,6 +106,26 @@ public:
   [[nodiscard]] layer_rows all_last_rows() const noexcept { return rows_of(layers_ - 1, all_last_); }
   /// Whether the last layer has them.
   [[nodiscard]] bool last_rows_are_all() const noexcept { return layers_ > 1 ? last_ == all_last_ : !picks_outputs_; }
+
+  /// How many rows a layer's matrices have.
+  [[nodiscard]] layer_extents extents(int layer) const noexcept {
+    const layer_rows found = rows(layer);
+    const bool gathers = found.gathers_queries();
+    return {.inputs = found.inputs,
+            .queries = gathers ? found.outputs : found.inputs,
+            .gathered = gathers ? found.outputs : 0,
+            .outputs = found.outputs};
+  }
+  /// How many they have at most in any batch of as many sequences of the same set.
+  [[nodiscard]] layer_extents most_extents(int layer) const noexcept {
+    const index inputs = layer == 0 ? most_inputs_ : most_rows_;
+    const index outputs = layer == layers_ - 1 ? most_outputs_ : most_rows_;
+    return {.inputs = inputs, .queries = std::max(inputs, outputs), .gathered = outputs, .outputs = outputs};
+  }
+  /// leaves() is at most this in any such batch.
+  [[nodiscard]] index most_leaves() const noexcept { return most_leaves_; }
+  /// all_last_rows() are at most so many in any such batch.
+  [[nodiscard]] index most_rows() const noexcept { return most_rows_; }
 
   /// Of each input row of the first layer: its token.
   [[nodiscard]] std::span<const int> tokens() const noexcept { return input_token_; }
@@ -145,6 +175,39 @@ private:
             .visible = {found.keys, length_, found.segments}};
   }
   [[nodiscard]] index row_count() const noexcept { return static_cast<index>(sequence_of_row_.size()); }
+
+  /// The most rows of any batch of as many sequences: batches that are drawn at random differ, and no later one of them
+  /// shall need memory that the first one didn't.
+  void bound_rows(const task::sequence_set& set, bool causal, const savings& use) {
+    const index batch = batch_, all = batch * length_;
+    most_rows_ = all;
+    if (use.shared_prefixes && causal) {
+      const std::vector<int>& places = set.prefixes().place;  // they ascend
+      most_rows_ = 0;
+      for (auto begin = places.begin(); begin != places.end();) {
+        const auto end = std::upper_bound(begin, places.end(), *begin);
+        most_rows_ += std::min<index>(batch, end - begin);
+        begin = end;
+      }
+    }
+    most_inputs_ = most_rows_;
+    if (use.distinct_first_layer)
+      most_inputs_ = std::min(most_rows_, std::min<index>(batch, set.sizes().vocabulary) * length_);
+    most_leaves_ = set.last_place_only() ? batch : all;
+    const bool picks = use.last_place && set.last_place_only() && length_ > 1;
+    most_outputs_ = picks ? most_leaves_ : use.last_place ? std::max(most_leaves_, most_rows_) : most_rows_;
+    const auto reserve = [](index size, auto&... vectors) { (vectors.reserve(static_cast<std::size_t>(size)), ...); };
+    reserve(most_rows_, sequence_of_row_, place_of_row_, first_leaf_, input_of_row_);
+    reserve(most_inputs_, input_token_, input_place_);
+    reserve(most_leaves_, leaf_row_, answers_, counts_, next_leaf_);
+    reserve(all, leaf_of_asked_);
+    for (table& each : tables_) {
+      reserve(most_rows_, each.source);
+      reserve(std::max(most_rows_, most_outputs_) * length_, each.keys);
+      reserve(length_, each.segments);
+    }
+    reserve(most_outputs_, tables_[first_layer].source, tables_[last_layer].source);
+  }
 
   /// Rows are places of the batch's sequences; where they are shared, equal prefixes (causal) or equal sequences have
   /// the same rows.
@@ -268,6 +331,7 @@ private:
   static constexpr int no_leaf = -1;
 
   int layers_ = 0, length_ = 0, batch_ = 0;
+  index most_rows_ = 0, most_inputs_ = 0, most_leaves_ = 0, most_outputs_ = 0;
   std::vector<int> row_of_;                          // places outside, sequences of the batch inside
   std::vector<int> sequence_of_row_, place_of_row_;  // of the first sequence that has the row: its place in the batch
   std::vector<int> first_leaf_, leaf_row_, answers_, counts_, next_leaf_, leaf_of_asked_;

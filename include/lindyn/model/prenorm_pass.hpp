@@ -57,8 +57,9 @@ public:
     layout_ = &layout;
     weights_ = weights;
     made_ = what;
-    lay_out(what);
-    if (arena_.grow()) lay_out(what);
+    lay_out(what, &evaluation_plan::most_extents, plan.most_leaves());
+    arena_.grow();
+    lay_out(what, &evaluation_plan::extents, plan.leaves());
     prepare_weights();
     on.gather_rows(weight(layout.token_embedding, shape.vocabulary), plan.tokens(), layers_[0].input, assign);
     on.gather_rows(weight(layout.place_embedding, shape.context), plan.places(), layers_[0].input, add);
@@ -84,14 +85,15 @@ public:
     const layer_rows rows = plan.all_last_rows();
     matrix queries, attended;
     Scalar* patterns = nullptr;
-    const auto take = [&] {
+    const auto take = [&](index inputs, index outputs) {
       completion_.rewind();
-      queries = completion_.matrix(rows.inputs, shape_.width);
-      attended = completion_.matrix(rows.outputs, shape_.width);
-      patterns = completion_.flat(rows.outputs * shape_.heads * plan.length());
+      queries = completion_.matrix(inputs, shape_.width);
+      attended = completion_.matrix(outputs, shape_.width);
+      patterns = completion_.flat(outputs * shape_.heads * plan.length());
     };
-    take();
-    if (completion_.grow()) take();
+    take(plan.most_rows(), plan.most_rows());
+    completion_.grow();
+    take(rows.inputs, rows.outputs);
     apply(layout_->blocks[static_cast<std::size_t>(number)].q, layer.normalised, queries, assign);
     on.attend(shape_.heads, input(queries), rows.source, input(layer.keys), input(layer.values), rows.visible, patterns,
               attended);
@@ -276,44 +278,46 @@ private:
 
   // ---- Memory ---------------------------------------------------------------------------------------------------
 
-  void lay_out(extent what) {
+  /// Takes all matrices from the arena, of as many rows as `extents` says of each layer.
+  void lay_out(extent what, layer_extents (evaluation_plan::*extents)(int) const noexcept, index leaves) {
     const index width = shape_.width, hidden = shape_.hidden;
     const bool keep = what == extent::gradient;
     layers_.resize(static_cast<std::size_t>(shape_.layers));
-    index most = plan.leaves(), most_outputs = 0;
+    index most = leaves, most_outputs = 0;
     for (int number = 0; number < shape_.layers; ++number) {
-      const layer_rows rows = plan.rows(number);
-      layers_[static_cast<std::size_t>(number)].rows = rows;
-      most = std::max({most, rows.inputs, rows.outputs});
+      const layer_extents rows = (plan.*extents)(number);
+      most = std::max({most, rows.inputs, rows.queries, rows.outputs});
       most_outputs = std::max(most_outputs, rows.outputs);
     }
     arena_.rewind();
     for (matrix& stream : stream_) stream = arena_.matrix(most, width);
-    matrix stream = keep ? arena_.matrix(layers_[0].rows.inputs, width) : stream_[0].first_rows(layers_[0].rows.inputs);
+    const index first = (plan.*extents)(0).inputs;
+    matrix stream = keep ? arena_.matrix(first, width) : stream_[0].first_rows(first);
     const index shared = arena_.mark();
-    for (std::size_t number = 0; number < layers_.size(); ++number) {
-      prenorm_layer<Scalar>& layer = layers_[number];
-      const index inputs = layer.rows.inputs, outputs = layer.rows.outputs;
+    for (int number = 0; number < shape_.layers; ++number) {
+      prenorm_layer<Scalar>& layer = layers_[static_cast<std::size_t>(number)];
+      const layer_extents rows = (plan.*extents)(number);
       if (what == extent::loss) arena_.rewind(shared);
+      layer.rows = plan.rows(number);
       layer.input = stream;
-      layer.normalised = arena_.matrix(inputs, width);
-      layer.input_moments = arena_.flat(2 * inputs);
-      layer.query_input = layer.rows.gathers_queries() ? arena_.matrix(outputs, width) : layer.normalised;
-      layer.queries = arena_.matrix(layer.query_input.rows, width);
-      layer.keys = arena_.matrix(inputs, width);
-      layer.values = arena_.matrix(inputs, width);
-      layer.patterns = arena_.flat(outputs * shape_.heads * plan.length());
-      layer.attended = arena_.matrix(outputs, width);
-      layer.middle = keep ? arena_.matrix(outputs, width) : stream_[(number + 1) % 2].first_rows(outputs);
-      layer.normalised_middle = arena_.matrix(outputs, width);
-      layer.middle_moments = arena_.flat(2 * outputs);
-      layer.hidden = arena_.matrix(outputs, hidden);
-      layer.derivative = arena_.matrix(outputs, hidden);
-      layer.output = keep ? arena_.matrix(outputs, width) : layer.middle;
+      layer.normalised = arena_.matrix(rows.inputs, width);
+      layer.input_moments = arena_.flat(2 * rows.inputs);
+      layer.query_input = rows.gathered > 0 ? arena_.matrix(rows.gathered, width) : layer.normalised;
+      layer.queries = arena_.matrix(rows.queries, width);
+      layer.keys = arena_.matrix(rows.inputs, width);
+      layer.values = arena_.matrix(rows.inputs, width);
+      layer.patterns = arena_.flat(rows.outputs * shape_.heads * plan.length());
+      layer.attended = arena_.matrix(rows.outputs, width);
+      layer.middle = keep ? arena_.matrix(rows.outputs, width) : stream_[(number + 1) % 2].first_rows(rows.outputs);
+      layer.normalised_middle = arena_.matrix(rows.outputs, width);
+      layer.middle_moments = arena_.flat(2 * rows.outputs);
+      layer.hidden = arena_.matrix(rows.outputs, hidden);
+      layer.derivative = arena_.matrix(rows.outputs, hidden);
+      layer.output = keep ? arena_.matrix(rows.outputs, width) : layer.middle;
       stream = layer.output;
     }
-    const index leaves = plan.leaves();
-    leaf_input_ = plan.leaf_rows().empty() ? stream : arena_.matrix(leaves, width);
+    leaf_input_ = arena_.matrix(leaves, width);
+    if (plan.leaf_rows().empty()) leaf_input_ = stream;
     leaf_normalised_ = arena_.matrix(leaves, width);
     leaf_moments_ = arena_.flat(2 * leaves);
     logits_ = arena_.matrix(leaves, shape_.outputs);

@@ -12,8 +12,8 @@
 
 namespace lindyn::model::detail {
 
-/// Matrices are taken one behind the other. Taking them all, growing, and taking them all again gives matrices that fit;
-/// where the array was long enough already, the first time was enough.
+/// Matrices are taken one behind the other. Taking them all in their largest extents, growing, and taking them all again
+/// gives matrices that fit; nothing is allocated where the array was long enough already.
 template <class Scalar, class Array>
 class row_arena {
 public:
@@ -34,12 +34,12 @@ public:
     needed_ = std::max(needed_, used_);
     return needed_ <= size_ ? memory_.data() + begin : nullptr;
   }
-  /// Makes room for all that has been taken. Whether something moved, so that everything has to be taken again.
-  [[nodiscard]] bool grow() {
-    if (needed_ <= size_) return false;
+  /// Makes room for all that has been taken; matrices from before are no more.
+  void grow() {
+    if (needed_ <= size_) return;
+    memory_ = Array();  // first, so that there never are two of them
     memory_.resize(static_cast<std::size_t>(needed_));
     size_ = needed_;
-    return true;
   }
 
 private:
