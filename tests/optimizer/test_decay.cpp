@@ -57,6 +57,7 @@ TEST_CASE("without gradient, decoupled decay is geometric for every optimiser") 
   };
   check(optimizer::sgd_options{});
   check(optimizer::momentum_options{});
+  check(optimizer::momentum_options{.nesterov = true});
   check(optimizer::adam_options{});
 }
 
@@ -103,7 +104,23 @@ TEST_CASE("decay that makes no sense is refused by name") {
   CHECK(names([] { optimizer::adam<double>(1, {.decay = {.rate = -1}}); }, "decay.rate"));
 }
 
+TEST_CASE("the mode ratio refers to the configured rate, not to the warm-up's first") {
+  const optimizer::weight_decay decay{.rate = 0.5, .mode = ratio, .base_learning_rate = 0.4};
+  for (const double warming : {0.004, 0.1, 0.4}) CHECK(factors(decay, warming).keep == 1 - warming / 0.4 * 0.5);
+  CHECK(factors(decay, 0.4) == factors({.rate = 0.5, .mode = absolute}, 0.4));  // at the rate itself
+  CHECK(optimizer::shrinkage(decay, 0.1) == 0.125);
+  CHECK(optimizer::shrinkage({.rate = 0.5, .mode = coupled_l2}, 0.1) == 0);
+}
+
+TEST_CASE("a learning rate that makes no sense is refused by name") {
+  for (const double rate : {-0.1, std::nan("")})
+    for (const auto mode : {lr_scaled, absolute, coupled_l2})
+      CHECK(names([&] { (void)factors({.rate = 0.5, .mode = mode}, rate); }, "learning_rate"));
+}
+
 TEST_CASE("modes have names") {
+  for (const auto mode : {lr_scaled, absolute, ratio, coupled_l2}) CHECK(optimizer::decay_mode_of(name(mode)) == mode);
+  CHECK(names([] { (void)optimizer::decay_mode_of("l2"); }, "decay.mode"));
   CHECK(name(lr_scaled) == "lr_scaled");
   CHECK(name(absolute) == "absolute");
   CHECK(name(ratio) == "ratio");

@@ -90,6 +90,24 @@ TEST_CASE("momentum on a quadratic is a linear recurrence of second order") {
 
 TEST_CASE("momentum zero is gradient descent") {
   CHECK(on_quadratic(momentum_options{.momentum = 0}, 0.05, 12) == on_quadratic(sgd_options{}, 0.05, 12));
+  CHECK(on_quadratic(momentum_options{.momentum = 0, .nesterov = true}, 0.05, 12) ==
+        on_quadratic(sgd_options{}, 0.05, 12));
+}
+
+TEST_CASE("Nesterov's momentum is his accelerated gradient, seen from the points where gradients are taken") {
+  const double mu = 0.9, rate = 0.05;
+  std::vector<double> expected;
+  for (const auto& [start, curvature] : {std::array{1.0, 1.0}, std::array{-2.0, 10.0}}) {
+    double x = start, v = 0;
+    for (int step = 0; step < 30; ++step) {
+      v = mu * v - rate * curvature * (x + mu * v);
+      x += v;
+    }
+    expected.push_back(x + mu * v);
+  }
+  check_close(on_quadratic(momentum_options{.momentum = mu, .nesterov = true}, rate, 30), expected, 1e-12);
+  // Its first step under a constant gradient is 1 + mu times as long as gradient descent's.
+  check_close(on_slope(momentum_options{.momentum = mu, .nesterov = true}, {2, -0.5}, 1, 1), {-3.8, 0.95}, 1e-15);
 }
 
 TEST_CASE("Adam's first step is the learning rate in the direction of the sign, whatever the gradient's size") {

@@ -5,8 +5,10 @@
 /// Adam, and with decoupled decay AdamW.
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include <lindyn/optimizer/decay.hpp>
 #include <lindyn/optimizer/elementwise_rule.hpp>
@@ -53,6 +55,14 @@ public:
     require(options.beta2 >= 0 && options.beta2 < 1, "beta2", options.beta2, "in [0, 1)");
     require(static_cast<Scalar>(options.epsilon) > 0 && options.epsilon <= 1e30, "epsilon", options.epsilon,
             "positive in the weights' precision, and at most 1e30");
+  }
+
+  /// See elementwise_rule; throws argument_error too where second moments are negative.
+  void restore(std::span<const state_array<const Scalar>> arrays, std::int64_t steps) {
+    for (const auto& [name, values] : arrays)
+      for (std::size_t i = 0; name == "second_moment" && i < values.size(); ++i)
+        if (values[i] < 0) require(false, "second_moment[" + std::to_string(i) + "]", values[i], "not negative");
+    base::restore(arrays, steps);
   }
 
   /// m, laid out as the weights.
