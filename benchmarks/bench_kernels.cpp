@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+/// \file
+/// Kernels of the host (one core) at the sizes of the two networks of the training benchmark, named rows x inputs x
+/// outputs: width 64 with hidden 256, and width 128 with hidden 512. Beside them Eigen's product of the same matrices.
+///
+/// The floor of a product is its operations, that of GELU and its derivative one exponential an entry; both read and
+/// write each array once.
+
+#include <string>
+
+#include <benchmark/benchmark.h>
+#include <Eigen/Core>
+
+#include <lindyn/backend/host.hpp>
+
+#include "support.hpp"
+
+namespace {
+
+using lindyn::index;
+using lindyn::backend::host;
+using lindyn::backend::strided_matrix;
+using lindyn::backend::update;
+
+struct layer {
+  index rows, inputs, outputs;
+
+  [[nodiscard]] std::string name() const {
+    std::string name = "/";
+    name.append(std::to_string(rows)).append("x").append(std::to_string(inputs)).append("x");
+    return name.append(std::to_string(outputs));
+  }
+};
+
+/// Normal numbers in the host's memory.
+template <class S>
+host::array<S> numbers(index count, double scale) {
+  const auto all = benchmarks::normal_numbers<S>(count, scale);
+  return {all.begin(), all.end()};
+}
+
+/// The arrays of a dense layer.
+template <class S>
+struct dense {
+  layer size;
+  host::array<S> x, w, y, bias, dw;
+  host on;
+  host::prepared<S> weights;
+
+  explicit dense(const layer& of)
+      : size(of),
+        x(numbers<S>(of.rows * of.inputs, 1)),
+        w(numbers<S>(of.outputs * of.inputs, 0.1)),
+        y(numbers<S>(of.rows * of.outputs, 1)),
+        bias(numbers<S>(of.outputs, 1)),
+        dw(w) {
+    on.prepare(weights_in(), weights);
+  }
+  [[nodiscard]] strided_matrix<const S> weights_in() const {
+    return {w.data(), size.outputs, size.inputs, size.inputs};
+  }
+  [[nodiscard]] strided_matrix<S> inputs() { return {x.data(), size.rows, size.inputs, size.inputs}; }
+  [[nodiscard]] strided_matrix<S> outputs() { return {y.data(), size.rows, size.outputs, size.outputs}; }
+
+  void set_floor(benchmark::State& state) const {
+    const auto operations = 2.0 * static_cast<double>(size.rows * size.inputs * size.outputs);
+    constexpr bool single = sizeof(S) == sizeof(float);
+    benchmarks::set_floor(state, {.operations = single ? 0 : operations,
+                                  .float_operations = single ? operations : 0,
+                                  .bytes = static_cast<double>((x.size() + w.size() + y.size()) * sizeof(S))});
+  }
+};
+
+template <class S>
+void prepare(benchmark::State& state, const layer& size) {
+  dense<S> of(size);
+  for (auto _ : state) {
+    of.on.prepare(of.weights_in(), of.weights);
+    benchmark::ClobberMemory();
+  }
+  benchmarks::set_floor(state, {.bytes = 3 * static_cast<double>(of.w.size() * sizeof(S))});
+}
+
+template <class S>
+void product(benchmark::State& state, const layer& size) {
+  dense<S> of(size);
+  for (auto _ : state) {
+    of.on.template linear<S>(of.inputs(), of.weights, of.bias.data(), of.outputs(), update::assign);
+    benchmark::ClobberMemory();
+  }
+  of.set_floor(state);
+}
+
+template <class S>
+void product_by_eigen(benchmark::State& state, const layer& size) {
+  using matrix = Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  dense<S> of(size);
+  const Eigen::Map<const matrix> x(of.x.data(), size.rows, size.inputs), w(of.w.data(), size.outputs, size.inputs);
+  Eigen::Map<matrix> y(of.y.data(), size.rows, size.outputs);
+  for (auto _ : state) {
+    y.noalias() = x * w.transpose();
+    benchmark::ClobberMemory();
+  }
+  of.set_floor(state);
+}
+
+template <class S>
+void backward_input(benchmark::State& state, const layer& size) {
+  dense<S> of(size);
+  for (auto _ : state) {
+    of.on.template linear_backward_input<S>(of.outputs(), of.weights, of.inputs(), update::assign);
+    benchmark::ClobberMemory();
+  }
+  of.set_floor(state);
+}
+
+template <class S>
+void backward_weights(benchmark::State& state, const layer& size) {
+  dense<S> of(size);
+  for (auto _ : state) {
+    of.on.template linear_backward_weights<S>(of.outputs(), of.inputs(),
+                                              {of.dw.data(), size.outputs, size.inputs, size.inputs}, of.bias.data());
+    benchmark::ClobberMemory();
+  }
+  of.set_floor(state);
+}
+
+/// GELU of so many entries, after they are copied from elsewhere: in place they would tend to 0.
+template <class S>
+void gelu(benchmark::State& state, index rows, index columns) {
+  const auto start = numbers<S>(rows * columns, 1);
+  auto x = start, slopes = start;
+  host on;
+  for (auto _ : state) {
+    on.template copy<S>(start, x);
+    on.template activate<S>(lindyn::backend::activation::gelu, {x.data(), rows, columns, columns},
+                            {slopes.data(), rows, columns, columns});
+    benchmark::ClobberMemory();
+  }
+  const auto entries = static_cast<double>(rows * columns);
+  constexpr bool single = sizeof(S) == sizeof(float);
+  benchmarks::set_floor(state, {.exponentials = single ? 0 : entries,
+                                .float_exponentials = single ? entries : 0,
+                                .bytes = 5 * entries * sizeof(S),
+                                .working_set = 3 * entries * sizeof(S)});
+}
+
+const bool registered = [] {
+  const auto add = [](const std::string& name, auto function, const auto&... arguments) {
+    benchmark::RegisterBenchmark(name.c_str(), function, arguments...);
+  };
+  // Rows: of the last layer and of all others (windows), and of a small and a large layer (regimes).
+  for (const layer& size : {layer{118, 64, 64}, layer{300, 64, 64}, layer{118, 64, 256}, layer{300, 64, 256},
+                            layer{118, 256, 64}, layer{300, 256, 64}, layer{500, 128, 128}, layer{500, 128, 512},
+                            layer{1500, 128, 512}, layer{500, 512, 128}, layer{1500, 512, 128}, layer{512, 128, 97}}) {
+    add("kernel/prepare/float" + size.name(), prepare<float>, size);
+    add("kernel/product/float" + size.name(), product<float>, size);
+    add("kernel/product_by_eigen/float" + size.name(), product_by_eigen<float>, size);
+    add("kernel/backward_input/float" + size.name(), backward_input<float>, size);
+    add("kernel/backward_weights/float" + size.name(), backward_weights<float>, size);
+  }
+  const layer size{300, 64, 256};
+  add("kernel/product/double" + size.name(), product<double>, size);
+  add("kernel/backward_input/double" + size.name(), backward_input<double>, size);
+  add("kernel/backward_weights/double" + size.name(), backward_weights<double>, size);
+  for (const index rows : {118, 300}) add("kernel/gelu/float/" + std::to_string(rows) + "x256", gelu<float>, rows, 256);
+  for (const index rows : {500, 1500})
+    add("kernel/gelu/float/" + std::to_string(rows) + "x512", gelu<float>, rows, 512);
+  add("kernel/gelu/double/300x256", gelu<double>, 300, 256);
+  return true;
+}();
+
+}  // namespace
