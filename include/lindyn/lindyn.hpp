@@ -234,6 +234,7 @@
 #include <lindyn/task/sequence_set.hpp>
 #include <lindyn/train/descent.hpp>
 #include <lindyn/train/ensemble.hpp>
+#include <lindyn/train/description.hpp>
 #include <lindyn/train/guard.hpp>
 #include <lindyn/train/interrupt.hpp>
 #include <lindyn/train/law_objective.hpp>

@@ -10,3 +10,4 @@
 #include <lindyn/io/parameters.hpp>
 #include <lindyn/io/safetensors.hpp>
 #include <lindyn/io/safetensors_header.hpp>
+#include <lindyn/train/checkpoint.hpp>

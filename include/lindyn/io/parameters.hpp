@@ -12,6 +12,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -130,6 +131,21 @@ template <class Scalar = double>
   for (const auto& entry : file.tensors())
     if (!used.contains(entry.name)) result.unused.push_back(entry.name);
   return result;
+}
+
+/// Appends all matrices and vectors of a table, without what it leaves open for alignment, as tensors to be written.
+/// \param tensors  to which they are appended
+/// \param table    the matrices
+/// \param buffer   the flat buffer that the table describes, which outlives the tensors; throws shape_error for another size
+/// \param prefix   stands before every name
+template <class Scalar>
+void append_tensors(std::vector<tensor_view>& tensors, const parameter_table& table, std::span<Scalar> buffer,
+                    const std::string& prefix = "") {
+  for (const parameter& which : table) {
+    const auto view = table.view(which, buffer);
+    tensors.push_back({prefix + which.name, detail::stored_shape(which),
+                       std::span<const std::remove_const_t<Scalar>>(view.data, static_cast<std::size_t>(view.size()))});
+  }
 }
 
 /// Writes the weights of a table into a safetensors file that appears complete or not at all, in their own precision.

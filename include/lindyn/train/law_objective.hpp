@@ -19,6 +19,7 @@
 #include <lindyn/population/whole_population.hpp>
 #include <lindyn/task/evaluation.hpp>
 #include <lindyn/task/loss.hpp>
+#include <lindyn/train/description.hpp>
 #include <lindyn/train/settings.hpp>
 
 namespace lindyn::train {
@@ -77,12 +78,11 @@ public:
     if (centred() && !linear) centre_(parameters(), weights);
   }
 
-  /// Appends the law, by its sizes and the digest of the first batch, and how batches are drawn and scored.
+  /// Appends the network's shape, the law, by its sizes and the digest of the first batch, and how batches are drawn and scored.
   void describe(settings& to) {
     const auto sizes = draw_.law().sizes();
     const task::batch_view first = batch(0);
-    detail::append(to, "law.vocabulary", sizes.vocabulary);
-    detail::append(to, "law.positions", sizes.positions);
+    detail::describe(to, net_->shape());
     detail::append(to, "law.length", sizes.length);
     detail::append(to, "law.digest",
                    detail::digest().integers(first.tokens).integers(first.positions).integers(first.answers).text());

@@ -12,6 +12,7 @@
 #include <lindyn/population/finite/batches.hpp>
 #include <lindyn/task/evaluation.hpp>
 #include <lindyn/task/sequence_set.hpp>
+#include <lindyn/train/description.hpp>
 #include <lindyn/train/settings.hpp>
 
 namespace lindyn::train {
@@ -62,8 +63,9 @@ public:
     return net_->loss_and_gradient(weights, *training_, draw_(step), gradient, memory);
   }
 
-  /// Appends the data, by their digest, and how batches are drawn.
+  /// Appends the network's shape, the data, by their digest, and how batches are drawn.
   void describe(settings& to) const {
+    if constexpr (requires { net_->shape(); }) detail::describe_if_known(to, net_->shape());
     const task::sequence_sizes& sizes = training_->sizes();
     detail::digest data;
     for (index sequence = 0; sequence < training_->count(); ++sequence)

@@ -11,10 +11,6 @@
 #include <vector>
 
 #include <lindyn/io/number.hpp>
-#include <lindyn/optimizer/adam.hpp>
-#include <lindyn/optimizer/decay.hpp>
-#include <lindyn/optimizer/momentum.hpp>
-#include <lindyn/optimizer/sgd.hpp>
 
 namespace lindyn::train {
 
@@ -31,32 +27,6 @@ void append(settings& to, std::string name, const Value& value) {
   else
     to.emplace_back(std::move(name), std::string(value));
 }
-
-/// The decay of an optimiser's own.
-inline void describe(settings& to, const optimizer::weight_decay& decay) {
-  append(to, "optimizer.decay.rate", decay.rate);
-  append(to, "optimizer.decay.mode", name(decay.mode));
-  append(to, "optimizer.decay.base_learning_rate", decay.base_learning_rate);
-}
-/// \{
-/// An optimiser by its options.
-inline void describe(settings& to, const optimizer::sgd_options& options) {
-  append(to, "optimizer", "sgd");
-  describe(to, options.decay);
-}
-inline void describe(settings& to, const optimizer::momentum_options& options) {
-  append(to, "optimizer", options.nesterov ? "nesterov" : "momentum");
-  append(to, "optimizer.momentum", options.momentum);
-  describe(to, options.decay);
-}
-inline void describe(settings& to, const optimizer::adam_options& options) {
-  append(to, "optimizer", "adam");
-  append(to, "optimizer.beta1", options.beta1);
-  append(to, "optimizer.beta2", options.beta2);
-  append(to, "optimizer.epsilon", options.epsilon);
-  describe(to, options.decay);
-}
-/// \}
 
 /// FNV-1a of 64 bits (Fowler, Noll, Vo 1991): tells data apart that differ by accident.
 class digest {

@@ -25,6 +25,7 @@
 #include <lindyn/schedule/text.hpp>
 #include <lindyn/schedule/warnings.hpp>
 #include <lindyn/task/evaluation.hpp>
+#include <lindyn/train/description.hpp>
 #include <lindyn/train/guard.hpp>
 #include <lindyn/train/objective.hpp>
 #include <lindyn/train/observer.hpp>
@@ -102,7 +103,8 @@ public:
         require(false, "decay_schedule", schedule::to_text(options_.decay_schedule),
                 "0 with an optimiser that takes no decay by ranges");
     }
-    restart(0);
+    confine(false);
+    begin(0, false);
   }
 
   /// What is minimised.
@@ -220,7 +222,8 @@ public:
     settings all;
     detail::append(all, "precision", sizeof(scalar) == 4 ? "float" : "double");
     objective_.describe(all);
-    if constexpr (resumable) detail::describe(all, rule_.options());
+    detail::append(all, "generator", "philox4x32-10");  // whose streams are counted by steps or epochs
+    if constexpr (resumable) detail::describe_if_known(all, rule_.options());
     detail::append(all, "learning_rate", options_.learning_rate);
     detail::append(all, "learning_rate_schedule", schedule::to_text(options_.learning_rate_schedule));
     detail::append(all, "decay_schedule", schedule::to_text(options_.decay_schedule));
@@ -235,29 +238,18 @@ public:
     return all;
   }
 
-  /// Goes on from another state. The weights stand where the trainer's do.
+  /// Goes on from a state that was kept: `weights` become the trainer's, in its memory.
   /// \param steps     number of steps made
+  /// \param weights   as many as the trainer has
+  /// \param rule      takes the place of the trainer's
   /// \param observed  whether observers have been told the state
-  /// Throws as the constructor.
-  void restart(index steps, bool observed = false) {
+  /// Throws as the constructor, and argument_error for a negative number of steps.
+  void restart(index steps, std::span<const scalar> weights, Rule rule, bool observed = false) {
     require(steps >= 0, "steps", steps, "not negative");
-    steps_ = steps;
-    evaluated_ = false;
-    observed_ = observed;
-    require_finite_weights();
-    if (steps == 0) confine(false);
-    largest_weight_ = static_cast<double>(detail::largest_magnitude(weights()));
-    largest_gradient_ = 0;
-    if constexpr (resumable)
-      for (const auto& [name, values] : std::as_const(rule_).state())
-        largest_gradient_ = std::max(largest_gradient_, static_cast<double>(detail::largest_magnitude(values)));
-  }
-
-  /// The same, of an optimiser that has made steps, too.
-  /// \param rule  takes the place of the trainer's
-  void restart(index steps, bool observed, Rule rule) {
+    require_extent("weights.size()", weights.size(), parameters().size());
+    std::ranges::copy(weights, weights_.begin());
     rule_ = std::move(rule);
-    restart(steps, observed);
+    begin(steps, observed);
   }
 
 private:
@@ -268,6 +260,18 @@ private:
     return std::chrono::duration<double>(spent).count();
   }
   [[nodiscard]] std::span<const scalar> gradient() const noexcept { return gradient_; }
+
+  void begin(index steps, bool observed) {
+    require_finite_weights();
+    steps_ = steps;
+    evaluated_ = false;
+    observed_ = observed;
+    largest_weight_ = static_cast<double>(detail::largest_magnitude(weights()));
+    largest_gradient_ = 0;
+    if constexpr (resumable)
+      for (const auto& [name, values] : std::as_const(rule_).state())
+        largest_gradient_ = std::max(largest_gradient_, static_cast<double>(detail::largest_magnitude(values)));
+  }
 
   [[nodiscard]] optimizer::weight_decay decay_at(index step) const noexcept {
     return {.rate = decay(step), .mode = options_.decay_mode, .base_learning_rate = options_.learning_rate};
