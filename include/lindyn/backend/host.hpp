@@ -121,7 +121,7 @@ public:
   template <class S>
   [[nodiscard]] answer_score cross_entropy(strided_matrix<const S> logits, std::span<const int> answers,
                                            std::span<const int> counts, double scale, strided_matrix<S> dlogits) {
-    return detail::cross_entropy(pool_, scratch<double>(), logits, answers, counts, scale, dlogits);
+    return detail::cross_entropy(pool_, logits, answers, counts, scale, dlogits);
   }
 
   /// Every entry becomes `value`.

@@ -6,6 +6,7 @@
 /// made of them that of double: losses of 1e-9 keep their digits.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +15,6 @@
 #include <lindyn/backend/backend.hpp>
 #include <lindyn/backend/host_exponential.hpp>
 #include <lindyn/backend/host_vector.hpp>
-#include <lindyn/core/aligned_vector.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/core/worker_pool.hpp>
 
@@ -85,28 +85,30 @@ row_score cross_entropy_row(const S* logits, index columns, index answer, int co
   return {count * loss, std::isfinite(loss) && logits[answer] == top && earlier == 0 ? count : 0};
 }
 
-/// Loss, right answers, and their derivative; `scratch` grows to two numbers for every row.
+/// Loss, right answers, and their derivative. Chunks have sums of their own, which are added in their order: there are
+/// never more than `most` of them.
 template <class S>
-answer_score cross_entropy(worker_pool& pool, aligned_vector<double>& scratch, strided_matrix<const S> logits,
-                           std::span<const int> answers, std::span<const int> counts, double scale,
-                           strided_matrix<S> dlogits) {
-  constexpr index chunk = 64;
-  const auto rows = static_cast<std::size_t>(logits.rows);
-  if (scratch.size() < 2 * rows) scratch.resize(2 * rows);
-  pool.chunks(logits.rows, chunk, [&](index, index begin, index end, int) {
+answer_score cross_entropy(worker_pool& pool, strided_matrix<const S> logits, std::span<const int> answers,
+                           std::span<const int> counts, double scale, strided_matrix<S> dlogits) {
+  constexpr index most = 64;
+  const index chunk_rows = std::max<index>(64, (logits.rows + most - 1) / most);
+  std::array<answer_score, most> sums{};
+  pool.chunks(logits.rows, chunk_rows, [&](index chunk, index begin, index end, int) {
+    answer_score& sum = sums[static_cast<std::size_t>(chunk)];
     for (index r = begin; r < end; ++r) {
       const auto place = static_cast<std::size_t>(r);
       const row_score score = cross_entropy_row(logits.row(r), logits.columns, answers[place], counts[place],
                                                 scale * counts[place], dlogits.data ? dlogits.row(r) : nullptr);
-      scratch[2 * place] = score.loss;
-      scratch[2 * place + 1] = score.correct;
+      sum.loss += score.loss;
+      sum.correct += static_cast<std::int64_t>(score.correct);
+      sum.total += counts[place];
     }
   });
   answer_score result;
-  for (std::size_t r = 0; r < rows; ++r) {
-    result.loss += scratch[2 * r];
-    result.correct += static_cast<std::int64_t>(scratch[2 * r + 1]);
-    result.total += counts[r];
+  for (const answer_score& sum : sums) {
+    result.loss += sum.loss;
+    result.correct += sum.correct;
+    result.total += sum.total;
   }
   return result;
 }

@@ -140,15 +140,17 @@ void layer_norm_backward_rows(strided_matrix<const S> x, const S* saved, index f
         c, [](const S* from) { return *from; }, [](S* to, S number) { *to = number; });
 }
 
-/// Derivatives of layer_norm; `scratch` grows to the partial sums of all chunks.
+/// Derivatives of layer_norm; `scratch` grows to the sums of 64 chunks, of which there never are more.
 template <class S>
 void layer_norm_backward(worker_pool& pool, aligned_vector<S>& scratch, strided_matrix<const S> x, const S* saved,
                          const S* gain, strided_matrix<const S> dy, strided_matrix<S> dx, update how, S* dgain,
                          S* dbias) {
   constexpr int lanes = vectors<S>::lanes;
-  const index chunks = (x.rows + layer_norm_chunk - 1) / layer_norm_chunk, size = 2 * x.columns;
-  if (scratch.size() < static_cast<std::size_t>(chunks * size)) scratch.resize(static_cast<std::size_t>(chunks * size));
-  pool.chunks(x.rows, layer_norm_chunk, [&](index chunk, index begin, index end, int) {
+  constexpr index most = 64;
+  const index chunk_rows = std::max(layer_norm_chunk, (x.rows / most + lanes) / lanes * lanes);
+  const index chunks = (x.rows + chunk_rows - 1) / chunk_rows, size = 2 * x.columns;
+  if (scratch.size() < static_cast<std::size_t>(most * size)) scratch.resize(static_cast<std::size_t>(most * size));
+  pool.chunks(x.rows, chunk_rows, [&](index chunk, index begin, index end, int) {
     S* const sums = scratch.data() + chunk * size;
     std::fill_n(sums, size, S(0));
     for (index first = begin; first < end; first += lanes)

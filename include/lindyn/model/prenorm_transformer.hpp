@@ -254,12 +254,13 @@ private:
                 const savings& use, detail::extent what, workspace& memory) const {
     require_extent("weights.size()", weights.size(), table_.size());
     const task::sequence_sizes& sizes = set.sizes();
-    require(sizes.vocabulary <= shape_.vocabulary, "set.sizes().vocabulary", sizes.vocabulary,
-            "at most shape.vocabulary = " + std::to_string(shape_.vocabulary));
-    require(sizes.outputs <= shape_.outputs, "set.sizes().outputs", sizes.outputs,
-            "at most shape.outputs = " + std::to_string(shape_.outputs));
-    require(sizes.length <= shape_.context, "set.sizes().length", sizes.length,
-            "at most shape.context = " + std::to_string(shape_.context));
+    const auto require_at_most = [](const char* argument, int size, const char* member, int most) {
+      if (size > most)  // the sentence is made where it is needed
+        require(false, argument, size, std::string("at most ") + member + " = " + std::to_string(most));
+    };
+    require_at_most("set.sizes().vocabulary", sizes.vocabulary, "shape.vocabulary", shape_.vocabulary);
+    require_at_most("set.sizes().outputs", sizes.outputs, "shape.outputs", shape_.outputs);
+    require_at_most("set.sizes().length", sizes.length, "shape.context", shape_.context);
     memory.pass_.plan.build(set, which, shape_.layers, shape_.causal, use);
     memory.pass_.forward(shape_, layout_, weights.data(), what);
     return memory.pass_;
