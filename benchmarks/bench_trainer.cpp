@@ -21,42 +21,20 @@
 #include <lindyn/model/prenorm_initialisation.hpp>
 #include <lindyn/model/prenorm_transformer.hpp>
 #include <lindyn/optimizer/adam.hpp>
-#include <lindyn/population/finite/anchor_composition.hpp>
 #include <lindyn/population/finite/batches.hpp>
-#include <lindyn/population/finite/modular_arithmetic.hpp>
 #include <lindyn/train/objective.hpp>
 #include <lindyn/train/trainer.hpp>
 
+#include "experiments.hpp"
 #include "support.hpp"
 
 namespace {
 
-using lindyn::index;
+using benchmarks::experiment;
 namespace model = lindyn::model;
 namespace optimizer = lindyn::optimizer;
 namespace population = lindyn::population;
 namespace train = lindyn::train;
-
-/// A published experiment.
-struct experiment {
-  population::split_set data;
-  model::prenorm_shape shape;
-  index batch;
-  double learning_rate;
-};
-
-experiment windows() {
-  return {population::anchor_composition(),
-          {.vocabulary = 24, .outputs = 24, .context = 3, .width = 64, .heads = 2, .layers = 2, .hidden = 256},
-          128,
-          3e-3};
-}
-experiment regimes() {
-  return {population::modular_arithmetic(),
-          {.vocabulary = 98, .outputs = 97, .context = 3, .width = 128, .heads = 8, .layers = 4, .hidden = 512},
-          512,
-          1e-3};
-}
 
 template <class Scalar>
 void step(benchmark::State& state, experiment (*make)(), const model::savings& use) {
@@ -95,7 +73,7 @@ const bool registered = [] {
     benchmark::RegisterBenchmark(name.c_str(), function, arguments...);
   };
   using named = std::pair<const char*, experiment (*)()>;
-  for (const auto& [name, of] : {named{"windows", windows}, named{"regimes", regimes}}) {
+  for (const auto& [name, of] : {named{"windows", benchmarks::windows}, named{"regimes", benchmarks::regimes}}) {
     const std::string suffix = std::string("/") + name;
     add("trainer_step" + suffix, step<float>, of, model::savings{});
     const auto without = [&](const char* what, const model::savings& use) {
