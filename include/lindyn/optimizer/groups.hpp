@@ -115,7 +115,7 @@ public:
       else
         ranges_.push_back({which.offset, end, found->second});
     }
-    decay_.resize(ranges_.size());
+    for (const group_range& range : ranges_) decay_.push_back({range.begin, range.end, {}});
   }
 
   /// The groups, as they were given.
@@ -127,10 +127,12 @@ public:
   /// Allocates nothing; the result lives until the next call.
   /// Throws argument_error as `factors` does.
   [[nodiscard]] std::span<const range_decay> at(const weight_decay& decay, double learning_rate) {
-    for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    for (std::size_t group = 0; group < groups_.size(); ++group) {
       weight_decay scaled = decay;
-      scaled.rate *= groups_[ranges_[i].group].base_decay;
-      decay_[i] = {ranges_[i].begin, ranges_[i].end, factors(scaled, learning_rate)};
+      scaled.rate *= groups_[group].base_decay;
+      const decay_factors of_group = factors(scaled, learning_rate);
+      for (std::size_t i = 0; i < ranges_.size(); ++i)
+        if (ranges_[i].group == group) decay_[i].factors = of_group;
     }
     return decay_;
   }
