@@ -2,11 +2,16 @@
 /// \file
 /// Kernels of the host (one core) at the sizes of the two networks of the training benchmark, named rows x inputs x
 /// outputs: width 64 with hidden 256, and width 128 with hidden 512. Beside them Eigen's product of the same matrices.
+/// Attention is named batch x places x width x heads, causal, every place of every sequence a row of its own.
 ///
-/// The floor of a product is its operations, that of GELU and its derivative one exponential an entry; both read and
-/// write each array once.
+/// The floor of a product is its operations, that of GELU and its derivative one exponential an entry; LayerNorm takes
+/// 8 operations an entry, backward 16, attention 4 width an entry of a pattern, backward 10 width, and cross-entropy an
+/// exponential an entry. All read and write each array once.
 
+#include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <benchmark/benchmark.h>
 #include <Eigen/Core>
@@ -145,6 +150,85 @@ void gelu(benchmark::State& state, index rows, index columns) {
                                 .working_set = 3 * entries * sizeof(S)});
 }
 
+/// The floor of a kernel that passes over arrays in float.
+void set_row_floor(benchmark::State& state, double operations, double exponentials, double entries) {
+  benchmarks::set_floor(
+      state, {.float_operations = operations, .float_exponentials = exponentials, .bytes = entries * sizeof(float)});
+}
+
+void layer_norm(benchmark::State& state, index rows, index columns, bool backward) {
+  const auto entries = static_cast<double>(rows * columns);
+  const auto x = numbers<float>(rows * columns, 1), gain = numbers<float>(columns, 1);
+  auto y = x, dx = x, bias = gain, slope = gain, saved = numbers<float>(2 * rows, 1);
+  const strided_matrix<const float> in{x.data(), rows, columns, columns};
+  const strided_matrix<float> out{y.data(), rows, columns, columns};
+  host on;
+  on.layer_norm(in, gain.data(), bias.data(), out, saved.data());
+  for (auto _ : state) {
+    if (backward)
+      on.layer_norm_backward<float>(in, saved.data(), gain.data(), out, {dx.data(), rows, columns, columns},
+                                    update::assign, slope.data(), bias.data());
+    else
+      on.layer_norm(in, gain.data(), bias.data(), out, saved.data());
+    benchmark::ClobberMemory();
+  }
+  set_row_floor(state, (backward ? 16 : 8) * entries, 0, (backward ? 3 : 2) * entries);
+}
+
+struct attention_size {
+  int batch, places;
+  index width;
+  int heads;
+};
+
+void attention(benchmark::State& state, const attention_size& size, bool backward) {
+  const index rows = size.batch * size.places, entries = rows * size.width;
+  std::vector<int> keys;
+  std::vector<lindyn::backend::row_segment> segments;
+  for (int place = 0; place < size.places; ++place) {
+    segments.push_back({place * size.batch, (place + 1) * size.batch, place + 1});
+    for (int sequence = 0; sequence < size.batch; ++sequence)
+      for (int j = 0; j < size.places; ++j) keys.push_back(j * size.batch + sequence);
+  }
+  const lindyn::backend::visible_keys visible{keys, size.places, segments};
+  auto q = numbers<float>(entries, 1), k = q, v = q, out = q, dq = q, dk = q, dv = q;
+  host::array<float> patterns(keys.size() * static_cast<std::size_t>(size.heads));
+  const auto in = [&](const host::array<float>& of) {
+    return strided_matrix<const float>{of.data(), rows, size.width, size.width};
+  };
+  const auto to = [&](host::array<float>& of) {
+    return strided_matrix<float>{of.data(), rows, size.width, size.width};
+  };
+  host on;
+  on.attend(size.heads, in(q), {}, in(k), in(v), visible, patterns.data(), to(out));
+  for (auto _ : state) {
+    if (backward)
+      on.attend_backward<float>(size.heads, in(q), {}, in(k), in(v), visible, patterns.data(), in(out), to(dq), to(dk),
+                                to(dv));
+    else
+      on.attend(size.heads, in(q), {}, in(k), in(v), visible, patterns.data(), to(out));
+    benchmark::ClobberMemory();
+  }
+  const double seen = 0.5 * size.batch * size.places * (size.places + 1);
+  set_row_floor(state, (backward ? 10 : 4) * seen * static_cast<double>(size.width), backward ? 0 : seen * size.heads,
+                (backward ? 7 : 4) * static_cast<double>(entries) + static_cast<double>(patterns.size() + keys.size()));
+}
+
+void cross_entropy(benchmark::State& state, index rows, index columns) {
+  const auto logits = numbers<float>(rows * columns, 1);
+  auto slopes = logits;
+  std::vector<int> answers(static_cast<std::size_t>(rows)), counts(answers.size(), 1);
+  for (std::size_t r = 0; r < answers.size(); ++r) answers[r] = static_cast<int>(r) % static_cast<int>(columns);
+  host on;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(on.cross_entropy<float>({logits.data(), rows, columns, columns}, answers, counts, 0.01,
+                                                     {slopes.data(), rows, columns, columns}));
+    benchmark::ClobberMemory();
+  }
+  const auto entries = static_cast<double>(rows * columns);
+  set_row_floor(state, 0, entries, 2 * entries);
+}
+
 const bool registered = [] {
   const auto add = [](const std::string& name, auto function, const auto&... arguments) {
     benchmark::RegisterBenchmark(name.c_str(), function, arguments...);
@@ -167,6 +251,20 @@ const bool registered = [] {
   for (const index rows : {500, 1500})
     add("kernel/gelu/float/" + std::to_string(rows) + "x512", gelu<float>, rows, 512);
   add("kernel/gelu/double/300x256", gelu<double>, 300, 256);
+  for (const auto& [rows, columns] : {std::pair{300, 64}, {1500, 128}}) {
+    const std::string name = "/float/" + std::to_string(rows) + "x" + std::to_string(columns);
+    add("kernel/layer_norm" + name, layer_norm, rows, columns, false);
+    add("kernel/layer_norm_backward" + name, layer_norm, rows, columns, true);
+  }
+  for (const attention_size& of : {attention_size{128, 3, 64, 2}, {512, 3, 128, 8}, {8, 60, 64, 4}}) {
+    std::string name = "/float";
+    for (const index number : {index(of.batch), index(of.places), of.width, index(of.heads)})
+      name.append(name.ends_with("t") ? "/" : "x").append(std::to_string(number));
+    add("kernel/attention" + name, attention, of, false);
+    add("kernel/attention_backward" + name, attention, of, true);
+  }
+  add("kernel/cross_entropy/float/128x24", cross_entropy, 128, 24);
+  add("kernel/cross_entropy/float/512x97", cross_entropy, 512, 97);
   return true;
 }();
 
