@@ -20,22 +20,43 @@
 
 namespace lindyn::backend::detail {
 
+/// Calls use(c, count, done) for the registers that make up `columns` numbers: the `count` from c on, of which the first
+/// `done` were in the register before. Only a register of fewer numbers than it has lanes isn't full.
+template <class S, class Use>
+[[gnu::always_inline]] inline void each_register(index columns, Use&& use) {
+  constexpr index lanes = vectors<S>::lanes;
+  index c = 0;
+  for (; c + lanes <= columns; c += lanes) use(c, lanes, index(0));
+  if (c == columns) return;
+  if (columns < lanes)
+    use(index(0), columns, index(0));
+  else
+    use(columns - lanes, lanes, c - (columns - lanes));
+}
+
+/// The numbers 0, 1, .. in the lanes of a register.
+template <class S>
+struct lane_numbers {
+  S number[vectors<S>::lanes];
+  constexpr lane_numbers() : number() {
+    for (int lane = 0; lane < vectors<S>::lanes; ++lane) number[lane] = static_cast<S>(lane);
+  }
+};
+
 /// The largest number; NaN is passed over if there is any other, and shows in the sum of exponentials.
 template <class S>
 S largest_of(const S* numbers, index count) {
   using v = vectors<S>;
-  S top = numbers[0];
-  index c = 0;
-  if (count >= v::lanes) {
-    typename v::value largest = v::load(numbers);
-    for (c = v::lanes; c + v::lanes <= count; c += v::lanes) {
+  typename v::value largest = v::all(numbers[0]);
+  each_register<S>(count, [&](index c, index wanted, index) {
+    if (wanted < v::lanes) {
+      for (index i = 0; i < count; ++i) largest[0] = numbers[i] > largest[0] ? numbers[i] : largest[0];
+    } else {
       const typename v::value next = v::load(numbers + c);
       largest = next > largest ? next : largest;
     }
-    for (int lane = 0; lane < v::lanes; ++lane) top = largest[lane] > top ? largest[lane] : top;
-  }
-  for (; c < count; ++c) top = numbers[c] > top ? numbers[c] : top;
-  return top;
+  });
+  return largest_lane<v::lanes>(largest);
 }
 
 /// Puts the share exp(z - top) of every logit z into `shares` if that isn't null, and returns their sum; NaN if there is
@@ -43,21 +64,26 @@ S largest_of(const S* numbers, index count) {
 template <class S>
 double exponentials(const S* logits, index columns, S top, S* shares) {
   using v = vectors<S>;
+  using value = typename v::value;
   using wide = vectors<double>;
   using part = vectors<S, wide::lanes* static_cast<int>(sizeof(S))>;
+  static constexpr lane_numbers<S> lane;
   typename wide::value sums = {};
-  typename v::value nothing = {};  // zero unless a logit is infinite: the share of -infinity wouldn't show
-  S block[v::lanes];
-  for (index c = 0; c < columns; c += v::lanes) {
-    const index count = std::min<index>(v::lanes, columns - c);
-    const typename v::value z = v::load_some(logits + c, count);
+  value nothing = {};  // zero unless a logit is infinite: the share of -infinity wouldn't show
+  each_register<S>(columns, [&](index c, index count, index done) {
+    const value z = v::load_some(logits + c, count);
     nothing += z * S(0);
-    v::store(block, exponential<S>(z - top));
-    for (index lane = count; lane < v::lanes; ++lane) block[lane] = 0;
-    for (int lane = 0; lane < v::lanes; lane += wide::lanes)
-      sums += __builtin_convertvector(part::load(block + lane), typename wide::value);
-    if (shares) std::copy_n(block, count, shares + c);
-  }
+    value share = exponential<S>(z - top);
+    if (shares) v::store_some(shares + c, share, count);
+    if (done > 0 || count < v::lanes) {
+      const value number = v::load(lane.number);
+      share = number < static_cast<S>(done) ? value{} : number < static_cast<S>(count) ? share : value{};
+    }
+    S block[v::lanes];
+    v::store(block, share);
+    for (int first = 0; first < v::lanes; first += wide::lanes)
+      sums += __builtin_convertvector(part::load(block + first), typename wide::value);
+  });
   return sum<wide::lanes>(sums) + static_cast<double>(sum<v::lanes>(nothing));
 }
 

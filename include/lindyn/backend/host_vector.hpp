@@ -47,6 +47,12 @@ template <int M, class Value, int... lane>
          __builtin_shufflevector(x, y, (lane & M ? lanes + lane - M : lane + M)...);
 }
 
+/// Lane l of the result is lane l with the bit M changed.
+template <int M, class Value, int... lane>
+[[gnu::always_inline]] inline Value swap(Value x, std::integer_sequence<int, lane...>) noexcept {
+  return __builtin_shufflevector(x, x, (lane ^ M)...);
+}
+
 /// Lane l of the result is the sum over all lanes of parts[l].
 template <int Lanes, int Count = Lanes, class Value>
 [[gnu::always_inline]] inline Value sum_each(const Value* parts) noexcept {
@@ -56,6 +62,17 @@ template <int Lanes, int Count = Lanes, class Value>
     constexpr int half = Count / 2;
     return fold<half>(sum_each<Lanes, half>(parts), sum_each<Lanes, half>(parts + half),
                       std::make_integer_sequence<int, Lanes>{});
+  }
+}
+
+/// The largest lane; NaN is passed over if there is any other.
+template <int Lanes, int Count = Lanes, class Value>
+[[gnu::always_inline]] inline auto largest_lane(Value numbers) noexcept {
+  if constexpr (Count == 1) {
+    return numbers[0];
+  } else {
+    const Value others = swap<Count / 2>(numbers, std::make_integer_sequence<int, Lanes>{});
+    return largest_lane<Lanes, Count / 2>(others > numbers ? others : numbers);
   }
 }
 
