@@ -13,7 +13,6 @@
 #include <vector>
 
 #include <lindyn/backend/plain.hpp>
-#include <lindyn/core/random.hpp>
 #include <lindyn/model/prenorm_initialisation.hpp>
 #include <lindyn/model/prenorm_transformer.hpp>
 #include <lindyn/optimizer/adam.hpp>
@@ -22,37 +21,19 @@
 #include <lindyn/train/objective.hpp>
 #include <lindyn/train/trainer.hpp>
 
+#include "noisy_bowl.hpp"
+
 namespace {
 namespace train = lindyn::train;
 using lindyn::index;
 using lindyn::optimizer::adam;
 using lindyn::optimizer::decay_mode;
+using bowl = lindyn::testing::noisy_bowl<double>;
 using train::run_end;
 
-/// The squared distance from a target that moves a little in each step: as small as an objective gets.
-class moving_target {
-public:
-  using scalar = double;
-  struct workspace {};
-
-  explicit moving_target(std::uint64_t seed) : seed_(seed) { table_.append("w", 1, 5); }
-  [[nodiscard]] const lindyn::parameter_table& parameters() const { return table_; }
-  lindyn::task::evaluation loss_and_gradient(index step, std::span<const double> weights, std::span<double> gradient,
-                                             workspace&) const {
-    lindyn::counter_generator generator(seed_, static_cast<std::uint64_t>(step));
-    double loss = 0;
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      gradient[i] = weights[i] - lindyn::standard_normal(generator);
-      loss += gradient[i] * gradient[i] / 2;
-    }
-    return {.loss = loss};
-  }
-  void describe(train::settings&) const {}
-
-private:
-  std::uint64_t seed_;
-  lindyn::parameter_table table_;
-};
+/// Where all runs begin, and how many weights that are.
+const auto start = lindyn::testing::bowl_start<double>();
+const auto size = static_cast<index>(start.size());
 
 /// One type of each for all tests, as every other would be compiled for itself.
 using watcher = std::function<bool(const train::observation<double>&)>;
@@ -60,9 +41,9 @@ using watchers = std::function<watcher(index)>;
 
 /// Run `which` of five, whose rates and seeds differ; the one numbered `diverging` takes too large steps.
 auto trainer_of(index which, std::span<double> weights, index diverging = -1) {
-  std::ranges::fill(weights, 1.0 + static_cast<double>(which));
+  std::ranges::copy(start, weights.begin());
   const double rate = which == diverging ? 1e30 : 0.1 / static_cast<double>(1 + which);
-  return train::trainer(moving_target(static_cast<std::uint64_t>(which)), weights, lindyn::optimizer::sgd<double>(5),
+  return train::trainer(bowl{.seed = static_cast<std::uint64_t>(which)}, weights, lindyn::optimizer::sgd<double>(size),
                         {.learning_rate = rate});
 }
 
@@ -71,14 +52,14 @@ using small_ensemble = train::ensemble<small_trainer>;
 using maker = std::function<small_trainer(index, std::span<double>)>;
 
 small_ensemble five_runs(index diverging = -1) {
-  return {5, 5, maker([=](index run, std::span<double> weights) { return trainer_of(run, weights, diverging); })};
+  return {5, size, maker([=](index run, std::span<double> weights) { return trainer_of(run, weights, diverging); })};
 }
 
 /// The weights of such a run behind so many steps, without an ensemble.
 std::vector<double> alone(index which, index steps) {
-  std::vector<double> weights(5);
+  std::vector<double> weights(start.size());
   auto trainer = trainer_of(which, weights);
-  moving_target::workspace memory;
+  bowl::workspace memory;
   trainer.run(steps, memory);
   return weights;
 }
@@ -100,9 +81,9 @@ TEST_CASE(
   const index total = net.parameters().size();
   const auto make = [&](index run, std::span<float> weights) {
     const auto number = static_cast<std::uint64_t>(run);
-    const auto start = lindyn::model::initial_weights<float>(
+    const auto initial = lindyn::model::initial_weights<float>(
         net.shape(), {.gamma = 0.5 + 0.2 * static_cast<double>(run), .embedding_scale = 0.1, .seed = number});
-    std::ranges::copy(start, weights.begin());
+    std::ranges::copy(initial, weights.begin());
     return train::trainer(
         train::set_objective(net, data.training, {.size = 5, .seed = number}), weights, adam<float>(total),
         {.learning_rate = run == 1 ? 3e-3 : 1e-2,
@@ -149,9 +130,9 @@ TEST_CASE("weights stand run by run in one array, also of an ensemble that moved
   const auto runs = std::move(first);
   CHECK(runs.count() == 5);
   CHECK(runs.weights().rows == 5);
-  CHECK(runs.weights().columns == 5);
+  CHECK(runs.weights().columns == size);
   for (index run = 0; run < 5; ++run) CHECK(runs[run].weights().data() == runs.weights().row(run).data());
-  CHECK(runs.weights()(3, 2) == 4);
+  CHECK(weights_of(runs, 3) == start);
 }
 
 TEST_CASE("a run that diverges is left out by name, and the others don't notice") {
@@ -263,17 +244,17 @@ TEST_CASE("ensembles without runs, with trainers of other weights, or with optio
     return "";
   };
   const maker good = [](index run, std::span<double> weights) { return trainer_of(run, weights); };
-  CHECK(message(0, 5, good) == "runs = 0 is not allowed: it must be at least 1");
+  CHECK(message(0, size, good) == "runs = 0 is not allowed: it must be at least 1");
   CHECK(message(2, 0, good) == "total = 0 is not allowed: it must be at least 1");
-  CHECK(message(2, 6, good).starts_with("run 0: weights.size() = 6"));
-  std::vector<double> elsewhere(5);
+  CHECK(message(2, size + 1, good).starts_with("run 0: weights.size() = 41"));
+  std::vector<double> elsewhere(start.size());
   const maker astray = [&](index run, std::span<double>) { return trainer_of(run, elsewhere); };
-  CHECK(message(2, 5, astray).starts_with("run 0: trainer.weights() = an array elsewhere"));
+  CHECK(message(2, size, astray).starts_with("run 0: trainer.weights() = an array elsewhere"));
   const maker failing = [](index run, std::span<double> weights) {
     if (run == 1) throw std::runtime_error("no such seed");
     return trainer_of(run, weights);
   };
-  CHECK(message(2, 5, failing) == "run 1: no such seed");
+  CHECK(message(2, size, failing) == "run 1: no such seed");
   auto runs = five_runs();
   CHECK_THROWS_AS(runs.run(5, {.threads = 0}, nobody), lindyn::argument_error);
   CHECK_THROWS_AS(runs.run(5, {.stride = 0}, nobody), lindyn::argument_error);

@@ -57,7 +57,7 @@ enum class run_end {
 /// are divided over runs, whoever watches, and on any number of threads.
 ///
 ///     std::vector<float> weights = ..;
-///     train::trainer trainer(objective, std::span(weights), optimizer::adam<float>(objective.parameters().size()),
+///     train::trainer trainer(objective, weights, optimizer::adam<float>(objective.parameters().size()),
 ///                            {.learning_rate = 3e-3});
 ///     model::prenorm_transformer<>::workspace memory;
 ///     trainer.run(15'000, memory, train::every(100, [](const auto& here) { print(here.step, here.evaluation.loss); }));
