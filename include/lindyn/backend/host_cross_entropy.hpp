@@ -23,7 +23,7 @@ namespace lindyn::backend::detail {
 /// Calls use(c, count, done) for the registers that make up `columns` numbers: the `count` from c on, of which the first
 /// `done` were in the register before. Only a register of fewer numbers than it has lanes isn't full.
 template <class S, class Use>
-[[gnu::always_inline]] inline void each_register(index columns, Use&& use) {
+[[gnu::always_inline]] inline void overlapping_registers(index columns, Use&& use) {
   constexpr index lanes = vectors<S>::lanes;
   index c = 0;
   for (; c + lanes <= columns; c += lanes) use(c, lanes, index(0));
@@ -48,7 +48,7 @@ template <class S>
 S largest_of(const S* numbers, index count) {
   using v = vectors<S>;
   typename v::value largest = v::all(numbers[0]);
-  each_register<S>(count, [&](index c, index wanted, index) {
+  overlapping_registers<S>(count, [&](index c, index wanted, index) {
     if (wanted < v::lanes) {
       for (index i = 0; i < count; ++i) largest[0] = numbers[i] > largest[0] ? numbers[i] : largest[0];
     } else {
@@ -70,7 +70,7 @@ double exponentials(const S* logits, index columns, S top, S* shares) {
   static constexpr lane_numbers<S> lane;
   typename wide::value sums = {};
   value nothing = {};  // zero unless a logit is infinite: the share of -infinity wouldn't show
-  each_register<S>(columns, [&](index c, index count, index done) {
+  overlapping_registers<S>(columns, [&](index c, index count, index done) {
     const value z = v::load_some(logits + c, count);
     nothing += z * S(0);
     value share = exponential<S>(z - top);
