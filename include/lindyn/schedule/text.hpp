@@ -4,7 +4,9 @@
 /// \file
 /// Schedules as texts that are read back as the same schedule: "warmup(100) * cosine(0, 20000, 0.003, 3e-05)".
 
+#include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
