@@ -81,7 +81,7 @@ void each_row(worker_pool& pool, index rows, index columns, Work&& work) {
 
 /// Calls work(first, count) for the entries of a row, a register at a time and then those that are left.
 template <class S, class Work>
-[[gnu::always_inline]] inline void each_register(index columns, const Work& work) {
+[[gnu::always_inline]] inline void by_registers(index columns, const Work& work) {
   constexpr index lanes = vectors<S>::lanes;
   const index whole = columns - columns % lanes;
   for (index c = 0; c < whole; c += lanes) work(c, lanes);
@@ -92,7 +92,7 @@ template <class S, class Work>
 template <class S, class Function>
 void activate_row(S* x, S* derivative, index columns, const Function& function) {
   using registers = vectors<S>;
-  each_register<S>(
+  by_registers<S>(
       columns, [=](index c, index count) __attribute__((always_inline)) {
         const activated<S> result = function(registers::load_some(x + c, count));
         registers::store_some(x + c, result.value, count);
@@ -124,7 +124,7 @@ void multiply(worker_pool& pool, strided_matrix<S> x, strided_matrix<const S> fa
   each_row(pool, x.rows, x.columns, [&](index r) {
     S* const to = x.row(r);
     const S* const by = factor.row(r);
-    each_register<S>(
+    by_registers<S>(
         x.columns, [=](index c, index count) __attribute__((always_inline)) {
           registers::store_some(to + c, registers::load_some(to + c, count) * registers::load_some(by + c, count),
                                 count);
