@@ -11,3 +11,4 @@
 #include <lindyn/io/safetensors.hpp>
 #include <lindyn/io/safetensors_header.hpp>
 #include <lindyn/train/checkpoint.hpp>
+#include <lindyn/train/ensemble_checkpoint.hpp>

@@ -87,7 +87,7 @@ TEST_CASE("an ensemble may have grown, and what its runs have to agree in is che
   auto two = make_runs(2), three = make_runs(3), whole = make_runs(3);
   advance(two, 6);
   advance(whole, 15);
-  const auto seeds = [](index run) { return train::settings{{"seed", std::to_string(10 + run)}}; };
+  const auto seeds = [](index run) { return train::settings{{"initial_seed", std::to_string(10 + run)}}; };
   train::save_checkpoints(folder.path, two, seeds);
   CHECK(train::resume_checkpoints(folder.path, three, seeds) == 2);
   CHECK(three[2].steps() == 0);
@@ -95,10 +95,10 @@ TEST_CASE("an ensemble may have grown, and what its runs have to agree in is che
   for (index run = 0; run < 3; ++run) CHECK(same(three, whole, run));
 
   try {
-    train::resume_checkpoints(folder.path, two, [](index) { return train::settings{{"seed", "10"}}; });
+    train::resume_checkpoints(folder.path, two, [](index) { return train::settings{{"initial_seed", "10"}}; });
     CHECK(false);
   } catch (const train::configuration_error& fault) {
-    CHECK(fault.argument() == "seed");
+    CHECK(fault.argument() == "initial_seed");
     CHECK(std::string(fault.what()).find("run-1.json") != std::string::npos);
   }
 }
