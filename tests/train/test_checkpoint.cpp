@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <lindyn/io/json.hpp>
+#include <lindyn/io/safetensors.hpp>
+#include <lindyn/model/prenorm_initialisation.hpp>
+#include <lindyn/model/prenorm_transformer.hpp>
+#include <lindyn/optimizer/adam.hpp>
+#include <lindyn/optimizer/momentum.hpp>
+#include <lindyn/optimizer/sgd.hpp>
+#include <lindyn/population/finite/batches.hpp>
+#include <lindyn/task/sequence_set.hpp>
+#include <lindyn/train/checkpoint.hpp>
+#include <lindyn/train/objective.hpp>
+#include <lindyn/train/trainer.hpp>
+
+#include "../io/testing.hpp"
+#include "noisy_bowl.hpp"
+
+namespace {
+using namespace lindyn;
+using namespace lindyn::testing;
+using lindyn::index;  // POSIX has a function of this name
+using train::resume_checkpoint;
+using train::save_checkpoint;
+namespace fs = std::filesystem;
+
+/// A decay that begins at step 3 and ends at step 6, of the weight more than of the others, and a rate that warms up.
+const train::trainer_options windowed{.learning_rate = 0.05,
+                                      .learning_rate_schedule = schedule::warmup{4},
+                                      .decay_schedule = schedule::window{3, 6, 0.2},
+                                      .groups = {{"matrices", 1, {"weight"}}, {"others", 0.5, {"embedding", "bias"}}},
+                                      .clip_norm = 5};
+
+/// Stops at several steps, inside and at the edges of the window, and goes on as another trainer from other weights.
+template <class Scalar, class Options>
+void check_resumes(const Options& options, optimizer::decay_mode mode) {
+  const temporary_folder folder;
+  const fs::path path = folder / "state.json";
+  train::trainer_options training = windowed;
+  training.decay_mode = mode;
+  typename noisy_bowl<Scalar>::workspace memory;
+  using rule = typename Options::template rule<Scalar>;
+  const auto trainer_of = [&](std::vector<Scalar>& weights) {
+    return train::trainer(noisy_bowl<Scalar>(), weights, rule(bowl_table().size(), options), training);
+  };
+  auto whole = bowl_start<Scalar>(), parts = whole;
+  auto uninterrupted = trainer_of(whole);
+  uninterrupted.run(9, memory);
+  {
+    auto first = trainer_of(parts);
+    save_checkpoint(path, first);
+  }
+  for (const index stop : {1, 3, 4, 6, 9}) {
+    std::vector<Scalar> weights(whole.size(), Scalar(0.5));
+    auto resumed = trainer_of(weights);
+    resume_checkpoint(path, resumed);
+    resumed.run(stop, memory);
+    save_checkpoint(path, resumed);
+    CHECK(folder.entries() == 2);
+    if (stop < 9) continue;
+    CHECK(resumed.steps() == 9);
+    CHECK(weights == whole);
+    CHECK(resumed.rule() == uninterrupted.rule());
+  }
+}
+
+TEST_CASE("a training that is stopped and resumed several times, about a window of decay, ends with the same bits") {
+  using optimizer::decay_mode;
+  check_resumes<double>(optimizer::sgd_options{}, decay_mode::ratio);
+  check_resumes<float>(optimizer::sgd_options{}, decay_mode::absolute);
+  check_resumes<double>(optimizer::momentum_options{}, decay_mode::coupled_l2);
+  check_resumes<float>(optimizer::momentum_options{}, decay_mode::lr_scaled);
+  check_resumes<float>(optimizer::momentum_options{.nesterov = true}, decay_mode::coupled_l2);
+  check_resumes<double>(optimizer::momentum_options{.nesterov = true}, decay_mode::absolute);
+  check_resumes<float>(optimizer::adam_options{.beta2 = 0.98}, decay_mode::coupled_l2);
+  check_resumes<double>(optimizer::adam_options{}, decay_mode::lr_scaled);
+}
+
+/// Sums of digits, of which a small network learns.
+task::sequence_set sums() {
+  std::vector<int> tokens, answers;
+  for (int a = 0; a < 5; ++a)
+    for (int b = 0; b < 5; ++b) {
+      tokens.insert(tokens.end(), {a, b, 5});
+      answers.push_back((a + b) % 5);
+    }
+  return {{.vocabulary = 6, .outputs = 5, .length = 3}, tokens, answers};
+}
+
+constexpr model::prenorm_shape small_shape{
+    .vocabulary = 6, .outputs = 5, .context = 3, .width = 8, .heads = 2, .layers = 1, .hidden = 12};
+
+/// A transformer on those sums, by Adam, in epochs of which the last batch is short.
+struct small_training {
+  using network = model::prenorm_transformer<float>;
+
+  explicit small_training(int threads = 1, const model::prenorm_shape& shape = small_shape, std::uint64_t seed = 3,
+                          const train::trainer_options& options = {.learning_rate = 0.01,
+                                                                   .decay_schedule = schedule::window{2, 7, 0.3}})
+      : net(shape),
+        weights(model::initial_weights<float>(shape, {})),
+        memory(backend::host(threads)),
+        trainer(train::set_objective(net, data, {.size = 8, .seed = seed, .draw = population::sampling::epochs}),
+                weights, optimizer::adam<float>(net.parameters().size()), options) {}
+
+  small_training(const small_training&) = delete;
+  small_training& operator=(const small_training&) = delete;
+
+  task::sequence_set data = sums();
+  network net;
+  std::vector<float> weights;
+  network::workspace memory;
+  train::trainer<train::set_objective<network>, optimizer::adam<float>> trainer;
+};
+
+TEST_CASE("so does a transformer's, resumed in the middle of an epoch, on any number of threads") {
+  const temporary_folder folder;
+  small_training whole, first;
+  whole.trainer.run(12, whole.memory);
+  first.trainer.run(5, first.memory);  // an epoch has 4 steps
+  save_checkpoint(folder / "state.json", first.trainer);
+  small_training second(2);
+  resume_checkpoint(folder / "state.json", second.trainer);
+  second.trainer.run(12, second.memory);
+  CHECK(second.weights == whole.weights);
+  CHECK(second.trainer.rule() == whole.trainer.rule());
+  CHECK(second.trainer.evaluate(second.memory) == whole.trainer.evaluate(whole.memory));
+}
+
+TEST_CASE("what observers have been told is not told again after a resume") {
+  const temporary_folder folder;
+  const auto told_after = [&](bool observed) {
+    small_training first, second;
+    const auto ignore = [](const auto&) {};
+    observed ? first.trainer.run(2, first.memory, ignore) : first.trainer.run(2, first.memory);
+    save_checkpoint(folder / "state.json", first.trainer);
+    resume_checkpoint(folder / "state.json", second.trainer);
+    std::vector<index> steps;
+    second.trainer.run(3, second.memory, [&](const auto& here) { steps.push_back(here.step); });
+    return steps;
+  };
+  CHECK(told_after(true) == std::vector<index>{3});
+  CHECK(told_after(false) == std::vector<index>{2, 3});
+}
+
+TEST_CASE("the safetensors file has all parameters and moments by name, vectors with one dimension") {
+  const temporary_folder folder;
+  small_training training;
+  training.trainer.run(3, training.memory);
+  save_checkpoint(folder / "state.json", training.trainer);
+  const auto state = io::read_json(folder / "state.json");
+  CHECK(state["steps"] == 3);
+  CHECK(state["configuration"]["decay_schedule"] == "window(2, 7, 0.3)");
+  CHECK(state["configuration"]["batch.seed"] == "3");
+  const parameter_table& table = training.net.parameters();
+  const auto tensors = io::read_safetensors<float>(folder / state["tensors"].get<std::string>());
+  CHECK(tensors.size() == 3 * static_cast<std::size_t>(table.count()));
+  for (const auto& each : tensors) {
+    const bool first = each.name.starts_with("first_moment."), second = each.name.starts_with("second_moment.");
+    const parameter& which = table.find(each.name.substr(first ? 13 : second ? 14 : 0));
+    CHECK(each.shape == (which.vector ? std::vector{which.columns} : std::vector{which.rows, which.columns}));
+    const auto& rule = training.trainer.rule();
+    const auto view = table.view(which, first    ? rule.first_moment()
+                                        : second ? rule.second_moment()
+                                                 : training.trainer.weights());
+    CHECK(std::vector<float>(view.begin(), view.end()) == each.values);
+  }
+}
+
+TEST_CASE("a training of another configuration is refused by the key that differs") {
+  const temporary_folder folder;
+  const fs::path path = folder / "state.json";
+  small_training training;
+  training.trainer.run(3, training.memory);
+  save_checkpoint(path, training.trainer, {{"split.seed", "4"}});
+  const auto refused_key = [&](small_training other, const train::settings& also = {{"split.seed", "4"}}) {
+    const auto weights = other.weights;
+    try {
+      resume_checkpoint(path, other.trainer, also);
+    } catch (const train::configuration_error& fault) {
+      CHECK(other.weights == weights);
+      CHECK(other.trainer.steps() == 0);
+      CHECK(contains(fault.what(), path.string()));
+      return fault.argument();
+    }
+    return std::string("none");
+  };
+  CHECK(refused_key(small_training()) == "none");
+  auto wider = small_shape;
+  wider.width = 10;
+  CHECK(refused_key(small_training(1, wider)) == "shape.width");
+  CHECK(refused_key(small_training(1, small_shape, 4)) == "batch.seed");
+  CHECK(refused_key(small_training(1, small_shape, 3, {.learning_rate = 0.02})) == "learning_rate");
+  CHECK(refused_key(small_training(1, small_shape, 3, {.learning_rate = 0.01})) == "decay_schedule");
+  CHECK(refused_key(small_training(), {{"split.seed", "5"}}) == "split.seed");
+  CHECK(refused_key(small_training(), {}) == "split.seed");
+  CHECK(refused_key(small_training(), {{"split.seed", "4"}, {"more", ""}}) == "more");
+  CHECK_THROWS_AS(save_checkpoint(path, training.trainer, {{"steps", ""}, {"steps", ""}}), argument_error);
+}
+
+TEST_CASE("damaged, foreign and missing files are refused by path, and are left as they are") {
+  const temporary_folder folder;
+  const fs::path path = folder / "state.json";
+  small_training training, other;
+  const auto refusal = [&] { return message_of<file_error>([&] { resume_checkpoint(path, other.trainer); }); };
+  CHECK(contains(refusal(), path.string()));
+  training.trainer.run(1, training.memory);
+  save_checkpoint(path, training.trainer);
+  const fs::path tensors = folder / io::read_json(path)["tensors"].get<std::string>();
+  const std::string state = content(path), numbers = content(tensors);
+
+  const auto replaced = [](std::string text, const std::string& part, const std::string& by) {
+    REQUIRE(contains(text, part));
+    return text.replace(text.find(part), part.size(), by);
+  };
+  for (const std::string& damaged :
+       {std::string(), state.substr(0, state.size() / 2), replaced(state, "\"steps\": 1", "\"steps\": 2"),
+        replaced(state, "\"lindyn_checkpoint\": 1", "\"lindyn_checkpoint\": 2"), std::string("{\"steps\": 1}"),
+        std::string("[1]")}) {
+    put(path, damaged);
+    CHECK(contains(refusal(), path.string()));
+    CHECK(content(path) == damaged);
+  }
+  put(path, state);
+  auto flipped = numbers;
+  flipped[numbers.size() - 5] = static_cast<char>(flipped[numbers.size() - 5] ^ 1);
+  for (const std::string& damaged : {std::string(), numbers.substr(0, numbers.size() - 1), flipped}) {
+    put(tensors, damaged);
+    CHECK(contains(refusal(), tensors.string()));
+    CHECK(content(tensors) == damaged);
+  }
+  fs::remove(tensors);
+  CHECK(contains(refusal(), tensors.string()));
+  CHECK(other.trainer.steps() == 0);
+  put(tensors, numbers);
+  CHECK(refusal().empty());
+  CHECK(other.weights == training.weights);
+}
+
+TEST_CASE("where a checkpoint can't be written, the one before stays whole") {
+  const temporary_folder folder;
+  const fs::path path = folder / "state.json";
+  small_training training, other;
+  training.trainer.run(2, training.memory);
+  save_checkpoint(path, training.trainer);
+  const auto before = training.weights;
+  training.trainer.run(3, training.memory);
+  fs::create_directory(folder / "state.unfinished.safetensors");  // stands where the tensors are to be written
+  CHECK_THROWS_AS(save_checkpoint(path, training.trainer), file_error);
+  resume_checkpoint(path, other.trainer);
+  CHECK(other.trainer.steps() == 2);
+  CHECK(other.weights == before);
+  CHECK_THROWS_AS(save_checkpoint(folder / "absent" / "state.json", training.trainer), file_error);
+  fs::remove(folder / "state.unfinished.safetensors");
+  put(folder / "state.other.safetensors", "somebody else's");
+  save_checkpoint(path, training.trainer);
+  CHECK(folder.entries() == 3);  // the former tensors have gone, and nothing else
+}
+
+/// For checkpoint_package.sh: trains, and writes a checkpoint where the environment says, and beside it what is in it.
+TEST_CASE("a checkpoint is written where the environment says" * doctest::skip()) {
+  const char* const path = std::getenv("LINDYN_CHECKPOINT");
+  REQUIRE(path != nullptr);
+  small_training training;
+  training.trainer.run(5, training.memory);
+  save_checkpoint(path, training.trainer);
+  io::json content = io::json::object();
+  for (const parameter& which : training.net.parameters()) {
+    const auto add = [&](const std::string& name, std::span<const float> buffer) {
+      const auto view = training.net.parameters().view(which, buffer);
+      for (index row = 0; row < view.rows; ++row) content[name].push_back(view.row(row));
+      if (which.vector) content[name] = io::json(content[name][0]);
+    };
+    add(which.name, training.weights);
+    add("first_moment." + which.name, training.trainer.rule().first_moment());
+    add("second_moment." + which.name, training.trainer.rule().second_moment());
+  }
+  io::write_json(fs::path(path).replace_extension(".content"), content);
+}
+
+}  // namespace
