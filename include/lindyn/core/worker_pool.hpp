@@ -125,10 +125,17 @@ public:
     require(threads >= 1, "threads", threads, "at least 1");
     if (threads > 1) team_ = std::make_unique<detail::worker_team>(threads);
   }
+  /// As many threads, new ones.
+  /// \{
+  /// A copy has threads of its own.
   worker_pool(const worker_pool& other) : worker_pool(other.threads()) {}
+  /// The same threads; what is left behind has the caller's alone.
   worker_pool(worker_pool&&) noexcept = default;
+  /// As many threads as the other pool has, new ones.
   worker_pool& operator=(const worker_pool& other) { return *this = worker_pool(other); }
+  /// The same threads; what is left behind has the caller's alone.
   worker_pool& operator=(worker_pool&&) noexcept = default;
+  /// \}
   ~worker_pool() = default;
 
   /// How many threads work at once, the caller's own included.
