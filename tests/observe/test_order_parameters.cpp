@@ -184,8 +184,14 @@ TEST_CASE("what vanishes is defined: equal heads, constant patterns, patterns of
   CHECK(*equal.pr_norm_across_heads == 0);
   CHECK(*equal.pr_norm_own_mean == doctest::Approx(0).epsilon(1e-14));  // one direction
   CHECK(equal.all_rows.sigma_h == 0);
-  const std::vector<double> uniform(4, 0.25);
-  CHECK(*of_constant_rows({uniform, uniform}).pr_norm_own_mean == 0);
+  // Equal but for rounding.
+  const double rounding = 3 * std::numeric_limits<double>::epsilon();
+  for (const double weight : {1 / 3., 0.2}) {
+    patterns almost(3, std::vector(3, weight));
+    for (std::size_t head = 0; head < 3; ++head) almost[head][head] += rounding;
+    CHECK(*of_constant_rows(almost).pr_norm_across_heads == 0);
+    CHECK(*of_constant_rows(almost).pr_norm_own_mean == 0);
+  }
 
   const order_parameters zero = of_constant_rows({{0, 0}, {0, 1}, {0, 1}});
   CHECK(*zero.s_bar == doctest::Approx(1 / 3.).epsilon(1e-15));
