@@ -83,12 +83,15 @@ public:
     picks_outputs_ = !wanted.empty();
     outputs_are_leaves_ = leaves_are_rows_ || picks_outputs_;
     connect_rows(causal);
+    const std::span<const int> inputs = input_of_row_;
     first_ = last_ = all_last_ = every_row;
-    if (layers == 1 && (!wanted.empty() || !input_of_row_.empty()))
-      connect(first_ = first_layer, wanted, input_of_row_);
-    if (layers == 1 && !input_of_row_.empty()) connect(all_last_ = last_layer, {}, input_of_row_);
-    if (layers > 1 && !input_of_row_.empty()) connect(first_ = first_layer, {}, input_of_row_);
-    if (layers > 1 && !wanted.empty()) connect(last_ = last_layer, wanted, {});
+    if (layers > 1) {
+      if (!inputs.empty()) connect(first_ = first_layer, {}, inputs);
+      if (!wanted.empty()) connect(last_ = last_layer, wanted, {});
+    } else {
+      if (!inputs.empty() || !wanted.empty()) connect(first_ = first_layer, wanted, inputs);
+      if (!inputs.empty()) connect(all_last_ = last_layer, {}, inputs);
+    }
   }
 
   /// Number of layers.
