@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The data, the network, its start and its optimiser that the settings describe.
+
+#include <cstdint>
+
+#include <lindyn/model/prenorm_initialisation.hpp>
+#include <lindyn/model/prenorm_shape.hpp>
+#include <lindyn/population/finite/anchor_composition.hpp>
+#include <lindyn/population/finite/batches.hpp>
+#include <lindyn/population/finite/modular_arithmetic.hpp>
+
+#include "settings.hpp"
+
+namespace examples::train_transformer {
+
+namespace backend = lindyn::backend;
+namespace model = lindyn::model;
+namespace population = lindyn::population;
+namespace task = lindyn::task;
+
+/// A seed. Throws argument_error, naming the setting, if it is negative.
+[[nodiscard]] inline std::uint64_t seed_of(const char* name, std::int64_t value) {
+  lindyn::require(value >= 0, name, value, "not negative");
+  return static_cast<std::uint64_t>(value);
+}
+
+/// Training and test data. Throws argument_error for settings that make none.
+[[nodiscard]] inline population::split_set make_data(const settings& of) {
+  const std::uint64_t split_seed = seed_of("split-seed", of.split_seed);
+  if (of.task == "anchor_composition")
+    return population::anchor_composition(
+        {of.keys, of.anchors, of.training_pairs, seed_of("task-seed", of.task_seed), split_seed});
+  using operation = population::modular_operation;
+  const auto chosen = of.operation == "add"        ? operation::add
+                      : of.operation == "subtract" ? operation::subtract
+                      : of.operation == "multiply" ? operation::multiply
+                                                   : operation::divide;
+  const auto split = of.swap_safe ? population::pair_split::swap_safe : population::pair_split::plain;
+  return population::modular_arithmetic(
+      {.operation = chosen, .modulus = of.modulus, .share = of.share, .split = split, .split_seed = split_seed});
+}
+
+/// The network for such data. Throws argument_error for settings that make none.
+[[nodiscard]] inline model::prenorm_shape make_shape(const settings& of, const task::sequence_sizes& sizes) {
+  const model::prenorm_shape result{
+      .vocabulary = sizes.vocabulary,
+      .outputs = sizes.outputs,
+      .context = sizes.length,
+      .width = of.width,
+      .heads = of.heads,
+      .layers = of.layers,
+      .hidden = of.hidden,
+      .activation = of.activation == "relu" ? backend::activation::relu : backend::activation::gelu,
+      .causal = of.causal,
+      .biases = of.biases,
+      .key_bias = of.key_bias,
+      .tied_head = of.tied_head};
+  model::require_valid(result);
+  return result;
+}
+
+/// Its weights at the start.
+[[nodiscard]] inline model::initialisation make_start(const settings& of) {
+  return {model::parse_initialisation_rule(of.initialisation), of.gamma, of.embedding_scale, seed_of("seed", of.seed)};
+}
+
+/// How batches are drawn.
+[[nodiscard]] inline population::batches make_batches(const settings& of) {
+  using sampling = population::sampling;
+  return {of.batch, seed_of("batch-seed", of.batch_seed),
+          of.sampling == "epochs"  ? sampling::epochs
+          : of.sampling == "whole" ? sampling::whole
+                                   : sampling::with_replacement};
+}
+
+}  // namespace examples::train_transformer

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Trains a pre-norm transformer on anchor composition or modular arithmetic: shape, start, optimiser, schedules of
+/// learning rate and weight decay, batches, and what is observed meanwhile are settings, of the command line or of a JSON
+/// file. Ctrl-C writes a checkpoint, --resume goes on from it, to the same bits.
+///
+///   train_transformer                                                      decay in a window, as in arXiv 2605.04396
+///   train_transformer --decay "window(400, 5400, 0.004)" --decay-mode coupled_l2 --steps 7500
+///   train_transformer --preset regimes --stop --observe order              grokking, as in arXiv 2605.20441
+///   train_transformer --config configuration.json                          what an earlier run did
+///   train_transformer --help
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <span>
+#include <string>
+#include <system_error>
+#include <variant>
+#include <vector>
+
+#include <lindyn/core/errors.hpp>
+#include <lindyn/io/json.hpp>
+#include <lindyn/io/output_folder.hpp>
+#include <lindyn/io/parameters.hpp>
+
+#include "support/chosen_rule.hpp"
+#include "support/program.hpp"
+#include "support/provenance.hpp"
+#include "support/resources.hpp"
+#include "support/train_transformer/command_line.hpp"
+#include "support/train_transformer/pictures.hpp"
+#include "support/train_transformer/training.hpp"
+
+namespace {
+
+using examples::or_null;
+using lindyn::index;
+namespace fs = std::filesystem;
+namespace io = lindyn::io;
+namespace parts = examples::train_transformer;
+namespace optimizer = lindyn::optimizer;
+namespace train = lindyn::train;
+
+/// All that is written into the folder, but for the tensors of checkpoints.
+constexpr std::array result_files{parts::configuration_file, "metrics.csv",      "observations.csv", "summary.json",
+                                  "weights.safetensors",     "training.gnuplot", "training.png",     "training.svg",
+                                  "checkpoint.json"};
+
+examples::rule_options make_rule(const parts::settings& of) {
+  if (of.optimizer == "sgd") return optimizer::sgd_options{};
+  if (of.optimizer == "adam")
+    return optimizer::adam_options{.beta1 = of.beta1, .beta2 = of.beta2, .epsilon = of.epsilon};
+  return optimizer::momentum_options{.momentum = of.momentum, .nesterov = of.optimizer == "nesterov"};
+}
+
+/// The first row of metrics with the test accuracy that was to be reached, or null.
+const std::vector<double>* find_reached(const parts::settings& of, const parts::history& metrics) {
+  const auto found = std::ranges::find_if(
+      metrics.rows(), [&](const auto& row) { return row[parts::metric("test_accuracy")] >= of.reached; });
+  return found == metrics.rows().end() ? nullptr : &*found;
+}
+
+/// What is trained, and what the schedules add up to.
+void introduce(const parts::settings& of, const parts::experiment& what) {
+  std::cout << "data              " << what.data.training.count() << " sequences in training, "
+            << what.data.test.count() << " in test\n"
+            << "network           " << lindyn::model::parameter_count(what.shape) << " parameters\n"
+            << "training          " << what.steps << " steps, " << what.steps_per_epoch << " an epoch\n";
+  const auto budget = what.budget();
+  std::printf("decay             %s, %s, of %s: sum of lambda %.6g, of lr lambda %.6g, log-shrink %s\n",
+              of.decay.c_str(), of.decay_mode.c_str(), of.groups.c_str(), budget.rates, budget.scaled_rates,
+              budget.log_shrink ? lindyn::detail::to_text(*budget.log_shrink).c_str() : "up to the optimiser");
+  for (const std::string& warning : what.warnings()) std::cout << "WARNING           " << warning << "\n";
+  if (of.heads == 1 && !of.observe.empty())
+    std::cout << "s_bar             " << lindyn::observe::undefined_for_one_head << "\n";
+  std::cout << std::flush;
+}
+
+/// Removes what an earlier run has left. Other files stay.
+void remove_earlier(const fs::path& folder) {
+  std::error_code fault;
+  for (const char* name : result_files)
+    if (fs::is_regular_file(folder / name, fault)) fs::remove(folder / name);
+  std::vector<fs::path> tensors;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().filename().string().starts_with("checkpoint.") && entry.path().extension() == ".safetensors")
+      tensors.push_back(entry.path());
+  for (const auto& file : tensors) fs::remove(file);
+}
+
+io::json number_or_null(double value) { return std::isnan(value) ? io::json() : io::json(value); }
+
+/// What was reached, the last evaluation and the last observation.
+void append_results(io::json& summary, const parts::settings& of, const parts::experiment& what,
+                    const parts::history& metrics, const parts::history& observations) {
+  const auto* reached = find_reached(of, metrics);
+  const auto at = [&](const char* name) { return reached ? io::json((*reached)[parts::metric(name)]) : io::json(); };
+  summary["reached"] = reached != nullptr;
+  summary["reached_step"] = at("step");
+  summary["reached_epoch"] = at("epoch");
+  summary["reached_accuracy"] = of.reached;
+  summary["horizon_steps"] = what.steps;
+  summary["horizon_epochs"] = static_cast<double>(what.steps) / static_cast<double>(what.steps_per_epoch);
+  const auto& last = metrics.rows().back();
+  for (std::size_t column = 0; column < last.size(); ++column)
+    summary[parts::metric_columns[column]] = number_or_null(last[column]);
+  for (const char* count : {"reached_step", "step", "training_correct", "training_total", "test_correct", "test_total"})
+    if (!summary[count].is_null()) summary[count] = std::llround(summary[count].get<double>());
+  if (observations.rows().empty()) return;
+  const auto& observed = observations.rows().back();
+  for (std::size_t column = 2; column < observed.size(); ++column)
+    summary["observed"][observations.columns()[column]] = number_or_null(observed[column]);
+}
+
+/// The rest of summary.json: sizes, seeds, budgets, what was used, the whole configuration, provenance.
+void append_configuration(io::json& summary, const parts::settings& of, const parts::experiment& what) {
+  summary["training_sequences"] = what.data.training.count();
+  summary["test_sequences"] = what.data.test.count();
+  summary["steps_per_epoch"] = what.steps_per_epoch;
+  summary["parameters"] = lindyn::model::parameter_count(what.shape);
+  summary["split_seed"] = of.split_seed;
+  summary["init_seed"] = of.seed;
+  summary["batch_seed"] = of.batch_seed;
+  const auto budget = what.budget();
+  summary["budget_decay"] = budget.rates;
+  summary["budget_lr_decay"] = budget.scaled_rates;
+  summary["budget_log_shrink"] = or_null(budget.log_shrink);
+  summary["warnings"] = what.warnings();
+  summary["configuration"] = parts::to_json(of);
+  examples::append_provenance(summary);
+}
+
+std::string title_of(const parts::settings& of, const parts::experiment& what) {
+  const std::string task =
+      of.task == "anchor_composition"
+          ? "Anchor composition, " + std::to_string(of.keys) + " keys, " + std::to_string(of.anchors) + " anchors"
+          : of.operation + " modulo " + std::to_string(of.modulus) + (of.swap_safe ? ", swap-safe split" : "");
+  return task + ": " + std::to_string(of.layers) + " layers, " + std::to_string(of.heads) + " heads, " +
+         std::to_string(lindyn::model::parameter_count(what.shape)) + " parameters, decay " + of.decay + " " +
+         of.decay_mode;
+}
+
+/// Trains, and writes what there is to be written. Returns the program's exit code.
+template <class Scalar>
+int train_and_write(const parts::settings& of, bool resume) {
+  const auto start = std::chrono::steady_clock::now();
+  const parts::experiment what(of);
+  parts::subject<Scalar> seen(of, what);
+  const fs::path folder = of.out;
+  const parts::files files{.begin =
+                               [&] {
+                                 if (!resume) {
+                                   io::prepare_output_folder(folder, of.force,
+                                                             "--force overwrites it, --resume goes on with it");
+                                   remove_earlier(folder);
+                                 }
+                                 introduce(of, what);
+                                 io::write_json(folder / parts::configuration_file, parts::to_json(of));
+                               },
+                           .save =
+                               [&] {
+                                 seen.metrics.write(folder / "metrics.csv");
+                                 if (seen.observes()) seen.observations.write(folder / "observations.csv");
+                               },
+                           .checkpoint = folder / "checkpoint.json",
+                           .resume = resume,
+                           .resumed =
+                               [&](index end) {
+                                 seen.metrics.read(folder / "metrics.csv", end);
+                                 if (seen.observes()) seen.observations.read(folder / "observations.csv", end);
+                               }};
+  const parts::ending end =
+      std::visit([&](const auto& rule) { return parts::run_training(of, what, rule, seen, files); }, make_rule(of));
+  if (end.why == train::run_end::stopped) {
+    std::cout << "Interrupted behind step " << end.steps << ". To go on: --resume --out " << folder.string() << "\n";
+    return 128 + end.signal;
+  }
+
+  examples::finish_undisturbed();
+  io::write_parameters(folder / "weights.safetensors", seen.net.parameters(), std::span<const Scalar>(seen.weights), {},
+                       {{"program", "train_transformer"}, {"step", std::to_string(end.steps)}});
+  const bool drawn = parts::draw_training(
+      folder, seen.metrics, seen.observations,
+      {title_of(of, what), parts::windows_of(what.lambda, static_cast<double>(end.steps)), of.reached});
+  io::json summary;
+  append_results(summary, of, what, seen.metrics, seen.observations);
+  const auto used = examples::resources_used();
+  summary["seconds_training"] = end.seconds;
+  summary["seconds_observing"] = end.observer_seconds;
+  summary["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  summary["cpu_seconds"] = used.cpu_seconds;
+  summary["largest_resident_mib"] = used.largest_resident_bytes / (1 << 20);
+  append_configuration(summary, of, what);
+  io::write_json(folder / "summary.json", summary);
+
+  if (const auto* reached = find_reached(of, seen.metrics))
+    std::printf("Test accuracy %g was reached at step %.0f, epoch %g.\n", of.reached, (*reached)[parts::metric("step")],
+                (*reached)[parts::metric("epoch")]);
+  else
+    std::printf("Test accuracy %g was NOT reached within %lld steps.\n", of.reached, static_cast<long long>(end.steps));
+  std::printf("%.1f s of training, %.1f s of evaluation and observation; at most %.0f MiB of memory.\n", end.seconds,
+              end.observer_seconds, used.largest_resident_bytes / (1 << 20));
+  examples::report_written(folder,
+                           "summary.json, configuration.json, metrics.csv, weights.safetensors, training.gnuplot" +
+                               std::string(seen.observes() ? ", observations.csv" : ""),
+                           "training.png, training.svg", drawn);
+  return 0;
+}
+
+int run(const parts::command_line& line) {
+  const parts::settings of = parts::resolve(line);
+  return of.precision == "double" ? train_and_write<double>(of, line.resume) : train_and_write<float>(of, line.resume);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  parts::command_line line;
+  if (const auto code = parts::parse(argc, argv, line)) return *code;
+  const auto fail = [](const std::exception& fault, int code) {
+    std::cout.flush();
+    std::cerr << "train_transformer: " << fault.what() << "\n";
+    return code;
+  };
+  try {
+    return run(line);
+  } catch (const train::divergence_error& fault) {
+    return fail(fault, 1);
+  } catch (const lindyn::error& fault) {  // bad input
+    return fail(fault, 2);
+  } catch (const std::exception& fault) {
+    return fail(fault, 1);
+  }
+}
