@@ -50,7 +50,8 @@ TEST_CASE("an epoch is a permutation of the set, in batches of which the last ma
   std::iota(whole.begin(), whole.end(), 0);
   for (auto& epoch : epochs) {
     CHECK(epoch != whole);
-    CHECK(std::ranges::is_permutation(epoch, whole));
+    std::ranges::sort(epoch);
+    CHECK(epoch == whole);
   }
   batch_sampler even(8, {.size = 4, .draw = sampling::epochs}), larger(3, {.size = 4, .draw = sampling::epochs});
   CHECK(even.steps_per_epoch() == 2);
