@@ -9,34 +9,17 @@
 
 #include <lindyn/backend/host_product.hpp>
 #include <lindyn/backend/plain.hpp>
-#include <lindyn/core/random.hpp>
 #include <lindyn/core/worker_pool.hpp>
+
+#include "random_matrix.hpp"
 
 namespace {
 
+using backend_test::matrix;
 using lindyn::index;
 using lindyn::backend::strided_matrix;
 using lindyn::backend::update;
 namespace kernels = lindyn::backend::detail;
-
-constexpr double gap = -77;  // stands between the columns of one row and the next, where nothing may be written
-
-/// A matrix that ends with its last row's last column, so that the address sanitizer sees what is read behind it.
-template <class S>
-struct matrix {
-  index rows, columns, stride;
-  std::vector<S> entries;
-
-  matrix(index rows_of, index columns_of, index gaps, std::uint64_t seed)
-      : rows(rows_of), columns(columns_of), stride(columns_of + gaps) {
-    lindyn::counter_generator generator(seed);
-    entries.assign(static_cast<std::size_t>((rows - 1) * stride + columns), static_cast<S>(gap));
-    for (index r = 0; r < rows; ++r)
-      for (index c = 0; c < columns; ++c) view()(r, c) = static_cast<S>(lindyn::standard_normal(generator));
-  }
-  [[nodiscard]] strided_matrix<S> view() { return {entries.data(), rows, columns, stride}; }
-  [[nodiscard]] strided_matrix<const S> input() const { return {entries.data(), rows, columns, stride}; }
-};
 
 /// Asks that the entries agree up to the rounding of sums of `terms` products of normal numbers; gaps exactly.
 template <class S>
