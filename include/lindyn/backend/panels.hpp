@@ -38,12 +38,14 @@ private:
   aligned_vector<S> entries_;
 };
 
-/// Row r becomes column r, for as many rows as a register has lanes: rows and those half of the matrix behind them are
-/// shuffled together, as cards are, so often that every bit of an entry's number moves from column to row.
+/// The transposed matrix of as many rows and columns as a register has lanes. Rows and those half of the matrix behind them
+/// are shuffled together, as cards are, so often that every bit of an entry's number moves from column to row.
 template <class S>
-[[gnu::always_inline]] inline void transpose(typename vectors<S>::value (&rows)[vectors<S>::lanes]) {
-  constexpr int lanes = vectors<S>::lanes, half = lanes / 2;
-  typename vectors<S>::value shuffled[lanes];
+void transpose(const S* from, index from_stride, S* to, index to_stride) {
+  using registers = vectors<S>;
+  constexpr int lanes = registers::lanes, half = lanes / 2;
+  typename registers::value rows[lanes], shuffled[lanes];
+  unroll<lanes>([&](auto r) __attribute__((always_inline)) { rows[r] = registers::load(from + r * from_stride); });
   [&]<int... lane>(std::integer_sequence<int, lane...>) __attribute__((always_inline)) {
     for (int distance = 1; distance < lanes; distance *= 2) {
       unroll<half>([&](auto r) __attribute__((always_inline)) {
@@ -54,6 +56,7 @@ template <class S>
     }
   }
   (std::make_integer_sequence<int, lanes>{});
+  unroll<lanes>([&](auto r) __attribute__((always_inline)) { registers::store(to + r * to_stride, rows[r]); });
 }
 
 /// The panel of so many columns of b.
@@ -70,17 +73,20 @@ void pack_rows(strided_matrix<const S> b, S* panel) {
 /// The panel of the transposed matrix.
 template <class S>
 void pack_columns(strided_matrix<const S> b, S* panel) {
-  using registers = vectors<S>;
-  constexpr index lanes = registers::lanes, width = panels<S>::width;
-  for (index k = 0; k < b.columns; k += lanes) {
-    const index count = std::min(lanes, b.columns - k);
+  constexpr index lanes = vectors<S>::lanes, width = panels<S>::width;
+  for (index k = 0; k < b.columns; k += lanes)
     for (index c = 0; c < width; c += lanes) {
-      typename registers::value rows[lanes] = {};
-      for (index r = 0; r < std::min(lanes, b.rows - c); ++r) rows[r] = registers::load_some(b.row(c + r) + k, count);
-      transpose<S>(rows);
-      for (index r = 0; r < count; ++r) registers::store(panel + (k + r) * width + c, rows[r]);
+      S* const to = panel + k * width + c;
+      const index rows = std::clamp<index>(b.rows - c, 0, lanes), columns = std::min(lanes, b.columns - k);
+      if (rows == lanes && columns == lanes) {
+        transpose(b.row(c) + k, b.stride, to, width);
+        continue;
+      }
+      S part[lanes * lanes] = {}, turned[lanes * lanes];
+      for (index r = 0; r < rows; ++r) std::copy_n(b.row(c + r) + k, columns, part + r * lanes);
+      transpose(part, lanes, turned, lanes);
+      for (index r = 0; r < columns; ++r) std::copy_n(turned + r * lanes, lanes, to + r * width);
     }
-  }
 }
 
 }  // namespace lindyn::backend::detail
