@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <span>
@@ -17,10 +18,13 @@
 #include <lindyn/population/finite/batches.hpp>
 #include <lindyn/task/sequence_set.hpp>
 #include <lindyn/train/checkpoint.hpp>
+#include <lindyn/train/interrupt.hpp>
 #include <lindyn/train/objective.hpp>
+#include <lindyn/train/observer.hpp>
 #include <lindyn/train/trainer.hpp>
 
 #include "../io/testing.hpp"
+#include "counted_allocations.hpp"
 #include "noisy_bowl.hpp"
 
 namespace {
@@ -132,6 +136,35 @@ TEST_CASE("so does a transformer's, resumed in the middle of an epoch, on any nu
   CHECK(second.weights == whole.weights);
   CHECK(second.trainer.rule() == whole.trainer.rule());
   CHECK(second.trainer.evaluate(second.memory) == whole.trainer.evaluate(whole.memory));
+}
+
+TEST_CASE("a step of a transformer allocates nothing after the first epoch, in which the longest batches come") {
+  small_training training;
+  training.trainer.run(4, training.memory);
+  const long before = allocations;
+  training.trainer.run(12, training.memory);
+  CHECK(allocations == before);
+}
+
+TEST_CASE("a training that a signal ends behind a step goes on from its checkpoint") {
+  const temporary_folder folder;
+  small_training whole, second;
+  whole.trainer.run(6, whole.memory);
+  std::signal(SIGTERM, SIG_DFL);
+  {
+    const train::interrupt interrupt;
+    small_training first(1, small_shape, 3,
+                         {.learning_rate = 0.01, .decay_schedule = schedule::window{2, 7, 0.3}, .stop = [&] {
+                            return interrupt.requested();
+                          }});
+    CHECK(first.trainer.run(6, first.memory, train::at({4}, [](const auto&) { std::raise(SIGTERM); })) ==
+          train::run_end::stopped);
+    CHECK(first.trainer.steps() == 5);
+    save_checkpoint(folder / "state.json", first.trainer);
+  }
+  resume_checkpoint(folder / "state.json", second.trainer);
+  second.trainer.run(6, second.memory);
+  CHECK(second.weights == whole.weights);
 }
 
 TEST_CASE("what observers have been told is not told again after a resume") {

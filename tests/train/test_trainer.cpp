@@ -2,9 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
-#include <cstdlib>
+#include <cmath>
 #include <limits>
-#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,36 +17,8 @@
 #include <lindyn/train/law_objective.hpp>
 #include <lindyn/train/trainer.hpp>
 
+#include "counted_allocations.hpp"
 #include "noisy_bowl.hpp"
-
-namespace {
-long allocations = 0;  // of this program
-}  // namespace
-
-// Sanitizers have a malloc of their own; elsewhere ours counts and asks that of glibc, which operator new calls, too.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define LINDYN_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define LINDYN_SANITIZED 1
-#endif
-#endif
-
-#if defined(__GLIBC__) && !defined(LINDYN_SANITIZED)
-extern "C" void* __libc_malloc(std::size_t size);
-extern "C" void* malloc(std::size_t size) noexcept {
-  ++allocations;
-  return __libc_malloc(size);
-}
-#endif
-
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* const memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 using namespace lindyn;
