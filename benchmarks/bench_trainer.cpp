@@ -20,6 +20,7 @@
 #include <lindyn/model/prenorm_cost.hpp>
 #include <lindyn/model/prenorm_initialisation.hpp>
 #include <lindyn/model/prenorm_transformer.hpp>
+#include <lindyn/observe/network_order.hpp>
 #include <lindyn/optimizer/adam.hpp>
 #include <lindyn/population/finite/batches.hpp>
 #include <lindyn/train/objective.hpp>
@@ -68,6 +69,22 @@ void step(benchmark::State& state, experiment (*make)(), const model::savings& u
       benchmark::Counter(state.counters["floor_arithmetic_s"].value, benchmark::Counter::kIsIterationInvariantRate);
 }
 
+/// s_bar, sigma_H and the other order parameters, from what the step's evaluation has left in memory.
+void order_parameters(benchmark::State& state, experiment (*make)()) {
+  const experiment of = make();
+  using network = model::prenorm_transformer<float>;
+  const network net(of.shape);
+  const auto weights = model::initial_weights<float>(of.shape, {});
+  std::vector<float> gradient(weights.size());
+  network::workspace memory;
+  population::batch_sampler draw(of.data.training.count(), {.size = of.batch});
+  net.loss_and_gradient(weights, of.data.training, draw(0), gradient, memory);
+  for (auto _ : state) {
+    double sigma = lindyn::observe::network_order_of(net, memory).mean.all_rows.sigma_h;
+    benchmark::DoNotOptimize(&sigma);
+  }
+}
+
 const bool registered = [] {
   const auto add = [](const std::string& name, auto function, const auto&... arguments) {
     benchmark::RegisterBenchmark(name.c_str(), function, arguments...);
@@ -83,6 +100,7 @@ const bool registered = [] {
     without("without_distinct_first_layer", {.distinct_first_layer = false});
     without("without_shared_prefixes", {.shared_prefixes = false});
     without("dense", model::no_savings);
+    add("trainer_order_parameters" + suffix, order_parameters, of);
     add("trainer_double" + suffix, step<double>, of, model::savings{});
   }
   return true;

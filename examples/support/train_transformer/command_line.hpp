@@ -36,7 +36,8 @@ inline std::optional<int> parse(int argc, char** argv, command_line& line) {
       "Trains a transformer on anchor composition or modular arithmetic, and keeps what it saw.\n"
       "Values are those of the preset, then of the file --config, then of the options.");
   app.set_version_flag("--version", examples::version_text());
-  app.add_option("--config", line.config, "a JSON file with members of the names below; summaries have one");
+  app.add_option("--config", line.config,
+                 "a JSON file with members of the names below, as the configuration.json of every run");
   app.add_flag("--resume", line.resume, "go on from the checkpoint in the folder, with the settings there");
   for_each_setting([&](const char* name, auto member, const char* description, const choices& allowed) {
     auto& value = line.given.*member;
