@@ -16,7 +16,7 @@
 namespace lindyn::backend::detail {
 
 /// Rows of the left factor that one worker takes at once.
-inline constexpr index product_chunk = 96;
+inline constexpr index product_chunk = 48;
 /// Rows over which a gradient of weights is summed before it is added to what earlier rows gave.
 inline constexpr index gradient_chunk = 128;
 
