@@ -10,16 +10,19 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parameter_table.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/model/non_finite.hpp>
+#include <lindyn/optimizer/optimizer.hpp>
 
 namespace lindyn::train {
 
@@ -59,16 +62,6 @@ template <std::floating_point Scalar>
   return std::bit_cast<Scalar>(largest);
 }
 
-/// Below this size, of gradients, weights and the learning rate, no step overflows: neither squares of the gradient, nor
-/// its products with the learning rate over what Adam's epsilon is at least.
-template <std::floating_point Scalar>
-[[nodiscard]] double safe_magnitude() noexcept {
-  return std::sqrt(std::sqrt(static_cast<double>(std::numeric_limits<Scalar>::max())));
-}
-
-/// What a user can do about it.
-inline constexpr const char* divergence_advice = "finite; take a smaller learning_rate";
-
 /// The error that names the first entry that isn't finite.
 /// \param kind  "weights", "gradient" or what the optimiser calls it
 template <class Scalar>
@@ -76,8 +69,67 @@ template <class Scalar>
                                           std::span<const Scalar> values, index step) {
   const std::string which = model::first_non_finite(table, kind, values);
   return {which.empty() ? std::string(kind) + " between the matrices" : which, step, "NaN or infinite",
-          divergence_advice};
+          "finite; take a smaller learning_rate"};
 }
+
+/// Watches over a training's numbers. Where a step might overflow, it keeps a copy of what the step changes: so a training
+/// that diverges leaves the state before, and one that doesn't pays for looking at gradient and weights alone.
+template <class Scalar, class Rule>
+class guard {
+public:
+  /// Throws divergence_error unless weights, and what the optimiser remembers, are finite.
+  void look_at_state(const parameter_table& table, std::span<const Scalar> weights, const Rule& rule, index step) {
+    largest_weight_ = checked("weights", table, weights, step);
+    if constexpr (optimizer::resumable_optimizer<Rule, Scalar>)
+      for (const auto& [name, values] : rule.state())
+        largest_gradient_ = std::max(largest_gradient_, checked(name, table, values, step));
+  }
+
+  /// Throws divergence_error unless the gradient is finite.
+  void look_at_gradient(const parameter_table& table, std::span<const Scalar> gradient, index step) {
+    largest_gradient_ = std::max(largest_gradient_, checked("gradient", table, gradient, step));
+  }
+
+  /// Before a step at that learning rate.
+  void before_step(std::span<const Scalar> weights, const Rule& rule, double learning_rate) {
+    // So far below overflow are the squares of the gradient, and its products with the learning rate over any epsilon
+    // of Adam's that makes sense.
+    const double safe = std::sqrt(std::sqrt(static_cast<double>(std::numeric_limits<Scalar>::max())));
+    risky_ = !(std::max({learning_rate, largest_gradient_, largest_weight_}) < safe);
+    if (!risky_) return;
+    weights_.assign(weights.begin(), weights.end());
+    rule_ = rule;
+  }
+
+  /// Behind it. If it overflowed, brings back the state before and throws divergence_error.
+  void behind_step(const parameter_table& table, std::span<Scalar> weights, Rule& rule, index step) {
+    if (!risky_) {
+      largest_weight_ = checked("weights", table, std::span<const Scalar>(weights), step);
+      return;
+    }
+    try {
+      look_at_state(table, weights, rule, step);
+    } catch (const divergence_error&) {
+      std::ranges::copy(weights_, weights.begin());
+      rule = *rule_;
+      throw;
+    }
+  }
+
+private:
+  /// The largest entry.
+  [[nodiscard]] static double checked(std::string_view kind, const parameter_table& table,
+                                      std::span<const Scalar> values, index step) {
+    const auto largest = static_cast<double>(largest_magnitude(values));
+    if (!std::isfinite(largest)) throw divergence(kind, table, values, step);
+    return largest;
+  }
+
+  double largest_gradient_ = 0, largest_weight_ = 0;  // so far, and now
+  bool risky_ = false;
+  std::vector<Scalar> weights_;
+  std::optional<Rule> rule_;
+};
 
 }  // namespace detail
 

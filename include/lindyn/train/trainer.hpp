@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -147,15 +146,14 @@ public:
     try {
       evaluation_ = objective_.loss_and_gradient(steps_, weights_, gradient_, memory);
     } catch (const non_finite_error& fault) {
-      require_finite_weights();
+      guard_.look_at_state(parameters(), weights(), rule_, steps_);
       throw divergence_error(fault.argument(), steps_, fault.value(),
                              fault.allowed() + "; take a smaller learning_rate");
     }
     if (!std::isfinite(evaluation_.loss))
-      throw divergence_error("loss", steps_, lindyn::detail::to_text(evaluation_.loss), detail::divergence_advice);
-    const auto largest = static_cast<double>(detail::largest_magnitude(gradient()));
-    if (!std::isfinite(largest)) throw detail::divergence("gradient", parameters(), gradient(), steps_);
-    largest_gradient_ = std::max(largest_gradient_, largest);
+      throw divergence_error("loss", steps_, lindyn::detail::to_text(evaluation_.loss),
+                             "finite; take a smaller learning_rate");
+    guard_.look_at_gradient(parameters(), gradient(), steps_);
     evaluated_ = true;
     training_ += clock::now() - begin;
     return evaluation_;
@@ -168,23 +166,11 @@ public:
     require(evaluated_, "step", steps_, "evaluated before its update");
     const auto begin = clock::now();
     const double rate = learning_rate(steps_);
-    const bool risky = !(std::max({rate, largest_gradient_, largest_weight_}) < detail::safe_magnitude<scalar>());
-    if (risky) keep_state();
+    guard_.before_step(weights(), rule_, rate);
     if (options_.clip_norm > 0) optimizer::clip_by_global_norm(std::span(gradient_), options_.clip_norm);
-    if constexpr (resumable)
-      if (decays_) {
-        rule_.step(weights_, gradient(), rate, decay_.at(decay_at(steps_), rate));
-      } else {
-        rule_.step(weights_, gradient(), rate);
-      }
-    else
-      rule_.step(weights_, gradient(), rate);
+    move(rate);
     confine(Rule::linear);
-    largest_weight_ = static_cast<double>(detail::largest_magnitude(weights()));
-    if (risky)
-      require_finite_state();
-    else if (!std::isfinite(largest_weight_))
-      require_finite_weights();
+    guard_.behind_step(parameters(), weights_, rule_, steps_);
     ++steps_;
     evaluated_ = observed_ = false;
     training_ += clock::now() - begin;
@@ -262,45 +248,20 @@ private:
   [[nodiscard]] std::span<const scalar> gradient() const noexcept { return gradient_; }
 
   void begin(index steps, bool observed) {
-    require_finite_weights();
+    guard_.look_at_state(parameters(), weights(), rule_, steps);
     steps_ = steps;
     evaluated_ = false;
     observed_ = observed;
-    largest_weight_ = static_cast<double>(detail::largest_magnitude(weights()));
-    largest_gradient_ = 0;
-    if constexpr (resumable)
-      for (const auto& [name, values] : std::as_const(rule_).state())
-        largest_gradient_ = std::max(largest_gradient_, static_cast<double>(detail::largest_magnitude(values)));
   }
 
   [[nodiscard]] optimizer::weight_decay decay_at(index step) const noexcept {
     return {.rate = decay(step), .mode = options_.decay_mode, .base_learning_rate = options_.learning_rate};
   }
 
-  void require_finite_weights() const {
-    if (!std::isfinite(detail::largest_magnitude(weights())))
-      throw detail::divergence("weights", parameters(), weights(), steps_);
-  }
-
-  /// Before a step that might overflow: copies what it changes.
-  void keep_state() {
-    kept_weights_.assign(weights_.begin(), weights_.end());
-    kept_rule_ = rule_;
-  }
-
-  /// Behind such a step: if it did, brings back the state that was kept and throws divergence_error.
-  void require_finite_state() {
-    try {
-      require_finite_weights();
-      if constexpr (resumable)
-        for (const auto& [name, values] : std::as_const(rule_).state())
-          if (!std::isfinite(detail::largest_magnitude(values)))
-            throw detail::divergence(name, parameters(), values, steps_);
-    } catch (const divergence_error&) {
-      std::ranges::copy(kept_weights_, weights_.begin());
-      rule_ = *kept_rule_;
-      throw;
-    }
+  void move(double rate) {
+    if constexpr (resumable)
+      if (decays_) return rule_.step(weights_, gradient(), rate, decay_.at(decay_at(steps_), rate));
+    rule_.step(weights_, gradient(), rate);
   }
 
   void confine(bool linear) {
@@ -326,10 +287,9 @@ private:
   trainer_options options_;
   optimizer::grouped_decay decay_;
   bool decays_;
-  std::vector<scalar> gradient_, kept_weights_;
-  std::optional<Rule> kept_rule_;
+  detail::guard<scalar, Rule> guard_;
+  std::vector<scalar> gradient_;
   task::evaluation evaluation_;
-  double largest_gradient_ = 0, largest_weight_ = 0;
   index steps_ = 0;
   bool evaluated_ = false, observed_ = false;
   clock::duration training_{}, observing_{};
