@@ -67,7 +67,7 @@ TEST_CASE_TEMPLATE("attention of any shape is that of plain, and the same bits f
     const lindyn::index columns = size.heads * size.width, key_rows = 40;
     const key_table table(size.segments, key_rows, seed++);
     const visible_keys visible = table.view();
-    const lindyn::index query_count = size.chosen_queries ? 11 : table.rows;
+    const lindyn::index query_count = size.chosen_queries ? 11 : table.rows + size.gaps;
     std::vector<int> chosen;
     lindyn::counter_generator generator(seed++);
     for (lindyn::index r = 0; size.chosen_queries && r < table.rows; ++r)

@@ -66,17 +66,18 @@ public:
   void attend(S* scores, S* patterns, strided_matrix<S> out) const {
     each_product([this](int r) { return q_.row(query(r)); }, k_, scores);
     for (index head = of_.begin; head < of_.end; ++head) softmax(scores + (head - of_.begin) * of_.keys * lanes);
-    for (index head = of_.begin; head < of_.end; ++head, scores += of_.keys * lanes)
-      for (int r = 0; r < of_.count; ++r) {
+    for (int r = 0; r < of_.count; ++r)
+      for (index head = of_.begin; head < of_.end; ++head) {
+        const S* const shares = scores + (head - of_.begin) * of_.keys * lanes + r;
         S* const pattern = patterns + pattern_place(r, head);
-        for (index j = 0; j < of_.keys; ++j) pattern[j] = scores[j * lanes + r];
+        for (index j = 0; j < of_.keys; ++j) pattern[j] = shares[j * lanes];
         S* const to = out.row(of_.first + r) + head * width_;
         const int* const keys = keys_ + r * context_;
         for (index c = 0; c < width_; c += together * lanes) {
           value average[together] = {};
           for (index j = 0; j < of_.keys; ++j) {
             const S* const from = v_.row(keys[j]) + head * width_;
-            const S share = scores[j * lanes + r];
+            const S share = shares[j * lanes];
             each_together([&](int i) { average[i] += share * load(from, c + i * lanes); });
           }
           each_together([&](int i) { store(to, c + i * lanes, average[i]); });
@@ -99,9 +100,9 @@ public:
       const index place = (head - of_.begin) * of_.keys * lanes;
       softmax_backward(shares + place, derivatives + place);
     }
-    for (index head = of_.begin; head < of_.end; ++head) {
-      const index column = head * width_;
-      for (int r = 0; r < of_.count; ++r) {
+    for (int r = 0; r < of_.count; ++r)
+      for (index head = of_.begin; head < of_.end; ++head) {
+        const index column = head * width_, place = (head - of_.begin) * of_.keys * lanes + r;
         const S *const q = q_.row(query(r)) + column, *const output = dout.row(of_.first + r) + column;
         S* const by_query = dq.row(query(r)) + column;
         const int* const keys = keys_ + r * context_;
@@ -115,7 +116,7 @@ public:
           for (index j = 0; j < of_.keys; ++j) {
             const S* const key = k_.row(keys[j]) + column;
             S *const by_key = dk.row(keys[j]) + column, *const by_value = dv.row(keys[j]) + column;
-            const S derivative = derivatives[j * lanes + r], share = shares[j * lanes + r];
+            const S derivative = derivatives[place + j * lanes], share = shares[place + j * lanes];
             each_together([&](int i) {
               const index at = c + i * lanes;
               sum[i] += derivative * load(key, at);
@@ -126,9 +127,6 @@ public:
           each_together([&](int i) { store(by_query, c + i * lanes, sum[i]); });
         }
       }
-      shares += of_.keys * lanes;
-      derivatives += of_.keys * lanes;
-    }
   }
 
 private:
@@ -278,10 +276,11 @@ void attend_backward(worker_pool& pool, aligned_vector<S>& scratch, const attent
     using kernels = typename decltype(chosen)::type;
     constexpr index lanes = kernels::lanes;
     const index share = (in.heads + pool.threads() - 1) / pool.threads();
+    const index queries = in.visible.segments.empty() ? 0 : in.visible.segments.back().end;
     pool.chunks(in.heads, share, [&](index, index begin, index end, int worker) {
       clear_columns(dk, begin * width, (end - begin) * width);
       clear_columns(dv, begin * width, (end - begin) * width);
-      if (!in.query_rows.empty()) clear_columns(dq, begin * width, (end - begin) * width);
+      if (!in.query_rows.empty() || queries < dq.rows) clear_columns(dq, begin * width, (end - begin) * width);
       S* const shares = scratch.data() + worker * size;
       for (const row_segment& segment : in.visible.segments)
         for (index first = segment.begin; first < segment.end; first += lanes)
