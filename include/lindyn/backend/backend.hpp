@@ -68,7 +68,7 @@ struct visible_keys {
   std::span<const row_segment> segments;  ///< consecutive segments of all query rows
 };
 
-/// What the cross-entropy kernel returns; sums run over all rows, in their order.
+/// What the cross-entropy kernel returns: sums over all rows.
 struct answer_score {
   double loss = 0;           ///< sum of count x (ln sum_v exp z_v - z_answer), in nats
   std::int64_t correct = 0;  ///< sum of the counts of rows whose largest logit (the first of equals) is the answer's
