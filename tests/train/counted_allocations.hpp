@@ -4,12 +4,13 @@
 /// \file
 /// Counts what a test program allocates, by operator new and by malloc. For one source file of a program.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
 
 namespace lindyn::testing {
-inline long allocations = 0;  ///< of this program so far
+inline std::atomic<long> allocations{0};  ///< of this program so far
 }
 
 // Sanitizers have a malloc of their own; elsewhere ours counts and asks that of glibc.
