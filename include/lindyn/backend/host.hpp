@@ -4,6 +4,7 @@
 /// \file
 /// The backend of the processor: vectorised kernels on a few threads.
 
+#include <algorithm>
 #include <span>
 #include <tuple>
 
@@ -14,7 +15,6 @@
 #include <lindyn/backend/host_layer_norm.hpp>
 #include <lindyn/backend/host_product.hpp>
 #include <lindyn/backend/host_rows.hpp>
-#include <lindyn/backend/plain.hpp>
 #include <lindyn/core/aligned_vector.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/core/worker_pool.hpp>
@@ -127,13 +127,13 @@ public:
   /// Every entry becomes `value`.
   template <class S>
   void fill(std::span<S> flat, S value) {
-    plain_.fill(flat, value);
+    std::fill(flat.begin(), flat.end(), value);
   }
 
   /// `to` becomes `from`.
   template <class S>
   void copy(std::span<const S> from, std::span<S> to) {
-    plain_.copy(from, to);
+    std::copy(from.begin(), from.end(), to.begin());
   }
 
 private:
@@ -145,7 +145,6 @@ private:
 
   worker_pool pool_;
   std::tuple<aligned_vector<float>, aligned_vector<double>> scratch_;
-  plain plain_;
 };
 
 static_assert(backend<host, float> && backend<host, double>);
