@@ -146,6 +146,22 @@ TEST_CASE("a step of a transformer allocates nothing after the first epoch, in w
   CHECK(allocations.load() == before);
 }
 
+TEST_CASE("a transformer that diverges says at which step and in which activations") {
+  small_training training(1, small_shape, 3, {.learning_rate = 1e20});
+  training.trainer.step(training.memory);
+  const auto weights = training.weights;
+  try {
+    training.trainer.run(9, training.memory);
+    FAIL("nothing was thrown");
+  } catch (const train::divergence_error& fault) {
+    CHECK(contains(fault.tensor(), "activations blocks.0."));
+    CHECK(fault.step() == 1);
+    CHECK(contains(fault.what(), " at step 1"));
+  }
+  CHECK(training.trainer.steps() == 1);
+  CHECK(training.weights == weights);
+}
+
 TEST_CASE("a training that a signal ends behind a step goes on from its checkpoint") {
   const temporary_folder folder;
   small_training whole, second;

@@ -38,8 +38,8 @@ public:
         tensor_(std::move(what)),
         step_(step) {}
 
-  /// The tensor and, where it is known, the entry: "gradient W_out[3]", "weights W_out[3]", or "loss", of which the message
-  /// says as much as the network knows.
+  /// The tensor and, where it is known, the entry: "gradient W_out[3]", "weights W_out[3]", "activations blocks.0.attn.q",
+  /// or "loss", if the network doesn't know.
   [[nodiscard]] const std::string& tensor() const noexcept { return tensor_; }
   /// The step, whose update wasn't made.
   [[nodiscard]] index step() const noexcept { return step_; }

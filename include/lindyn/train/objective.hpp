@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include <lindyn/core/errors.hpp>
 #include <lindyn/core/parameter_table.hpp>
 #include <lindyn/population/finite/batches.hpp>
 #include <lindyn/task/evaluation.hpp>
@@ -57,10 +58,18 @@ public:
   /// Where each matrix lies in the flat buffers.
   [[nodiscard]] const parameter_table& parameters() const noexcept { return net_->parameters(); }
 
-  /// The mean loss over the batch of that step; `gradient` becomes its derivative. Throws as the network does.
+  /// The mean loss over the batch of that step; `gradient` becomes its derivative. Throws as the network does, and
+  /// non_finite_error with the name of the first tensor that isn't finite, if the network knows it.
   task::evaluation loss_and_gradient(index step, std::span<const scalar> weights, std::span<scalar> gradient,
                                      workspace& memory) {
-    return net_->loss_and_gradient(weights, *training_, draw_(step), gradient, memory);
+    try {
+      return net_->loss_and_gradient(weights, *training_, draw_(step), gradient, memory);
+    } catch (const non_finite_error&) {
+      if constexpr (requires { net_->first_non_finite(weights, gradient, memory); })
+        if (const std::string first = net_->first_non_finite(weights, {}, memory); !first.empty())
+          throw non_finite_error(first, "NaN or infinite", "finite");
+      throw;
+    }
   }
 
   /// Appends the network's shape, the data, by their digest, and how batches are drawn.
