@@ -46,6 +46,12 @@ def has_torch(python):
     return tried.returncode == 0
 
 
+def tell(text):
+    """Shows progress, in one line that is overwritten; none if nobody looks."""
+    if sys.stderr.isatty():
+        print("\r\033[K" + text, end="", file=sys.stderr, flush=True)
+
+
 def report(name, rounds):
     """Prints what the rounds of one benchmark found."""
     def median(values):
@@ -94,10 +100,10 @@ def main():
     for name in names:
         rounds = []
         for number in range(options.rounds):
-            print(f"\r\033[K{name}, round {number + 1} of {options.rounds}", end="", file=sys.stderr, flush=True)
+            tell(f"{name}, round {number + 1} of {options.rounds}")
             rounds.append((ours(options.measure, name, options.seconds),
                            {python: theirs(python, name, options.seconds) for python in pythons}))
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
+        tell("")
         report(name, rounds)
 
 
