@@ -136,7 +136,7 @@ template <class Scalar = double>
 /// Appends all matrices and vectors of a table, without what it leaves open for alignment, as tensors to be written.
 /// \param tensors  to which they are appended
 /// \param table    the matrices
-/// \param buffer   the flat buffer that the table describes, which outlives the tensors; throws shape_error for another size
+/// \param buffer   the flat buffer that the table describes, which outlives the tensors; shape_error for another size
 /// \param prefix   stands before every name
 template <class Scalar>
 void append_tensors(std::vector<tensor_view>& tensors, const parameter_table& table, std::span<Scalar> buffer,

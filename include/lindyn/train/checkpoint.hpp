@@ -97,8 +97,8 @@ inline void require_same(const std::filesystem::path& path, const io::json& stor
 
 }  // namespace detail
 
-/// Writes the state of a training, to go on from, into two files: the JSON file `path`, with the number of steps and all
-/// settings, and beside it a safetensors file whose name has its digest, with the weights by the parameters' names and
+/// Writes the state of a training, to go on from, into two files: the JSON file `path`, with the number of steps and
+/// all settings, and beside it a safetensors file whose name has its digest, with the weights by the parameters' names and
 /// what the optimiser remembers ("first_moment.tok_emb"), which other programs open too.
 /// The JSON file comes last, in one instant, and then the former safetensors file goes: whenever the program ends, the
 /// folder has a checkpoint that is whole, the new one or the one before.
@@ -138,8 +138,8 @@ void save_checkpoint(const std::filesystem::path& path, trainer<Objective, Rule>
 /// \param path      of the JSON file
 /// \param training  whose state is replaced; it stays as it is if anything is wrong
 /// \param also      as it was saved
-/// Throws configuration_error, naming the first setting that differs; file_error, naming the path, if a file can't be read,
-/// is damaged, no checkpoint, or if the two don't belong together. The files are never changed.
+/// Throws configuration_error, naming the first setting that differs; file_error, naming the path, if a file can't be
+/// read, is damaged, no checkpoint, or if the two don't belong together. The files are never changed.
 template <class Objective, optimizer::resumable_optimizer<typename Objective::scalar> Rule>
 void resume_checkpoint(const std::filesystem::path& path, trainer<Objective, Rule>& training,
                        const settings& also = {}) {

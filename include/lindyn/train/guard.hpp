@@ -38,8 +38,8 @@ public:
         tensor_(std::move(what)),
         step_(step) {}
 
-  /// The tensor and, where it is known, the entry: "gradient W_out[3]", "weights W_out[3]", "activations blocks.0.attn.q",
-  /// or "loss", if the network doesn't know.
+  /// The tensor and, where it is known, the entry: "gradient W_out[3]", "weights W_out[3]", or
+  /// "activations blocks.0.attn.q"; "loss", if the network doesn't know.
   [[nodiscard]] const std::string& tensor() const noexcept { return tensor_; }
   /// The step, whose update wasn't made.
   [[nodiscard]] index step() const noexcept { return step_; }
@@ -72,8 +72,8 @@ template <class Scalar>
           "finite; take a smaller learning_rate"};
 }
 
-/// Watches over a training's numbers. Where a step might overflow, it keeps a copy of what the step changes: so a training
-/// that diverges leaves the state before, and one that doesn't pays for looking at gradient and weights alone.
+/// Watches over a training's numbers. Where a step might overflow, it keeps a copy of what the step changes: so a
+/// training that diverges leaves the state before, and one that doesn't pays for looking at gradient and weights alone.
 template <class Scalar, class Rule>
 class guard {
 public:

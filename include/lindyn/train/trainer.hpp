@@ -52,14 +52,14 @@ enum class run_end {
 };
 
 /// Trains weights in place. Step t, from 0, takes the rates of schedules at t, the loss and gradient of the objective's
-/// batch t, and moves the weights: so the state behind t steps is a function of the start and t alone, however the steps
-/// are divided over runs, whoever watches, and on any number of threads.
+/// batch t, and moves the weights: so the state behind t steps is a function of the start and t alone, however the
+/// steps are divided over runs, whoever watches, and on any number of threads.
 ///
 ///     std::vector<float> weights = ..;
 ///     train::trainer trainer(objective, weights, optimizer::adam<float>(objective.parameters().size()),
 ///                            {.learning_rate = 3e-3});
 ///     model::prenorm_transformer<>::workspace memory;
-///     trainer.run(15'000, memory, train::every(100, [](const auto& here) { print(here.step, here.evaluation.loss); }));
+///     trainer.run(15'000, memory, train::every(100, [](const auto& at) { print(at.step, at.evaluation.loss); }));
 ///
 /// \tparam Objective  what is minimised
 /// \tparam Rule       the optimiser
@@ -77,8 +77,8 @@ public:
   /// \param weights    laid out by objective.parameters(), in memory that outlives the trainer
   /// \param rule       the optimiser, made for that number of weights
   /// \param options    see trainer_options
-  /// Throws argument_error for bad options, shape_error for another number of weights, divergence_error for weights that
-  /// aren't finite.
+  /// Throws argument_error for bad options, shape_error for another number of weights, divergence_error for weights
+  /// that aren't finite.
   trainer(Objective objective, std::span<scalar> weights, Rule rule, trainer_options options = {})
       : objective_(std::move(objective)),
         weights_(weights),
