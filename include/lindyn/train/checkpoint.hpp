@@ -98,8 +98,8 @@ inline void require_same(const std::filesystem::path& path, const io::json& stor
 }  // namespace detail
 
 /// Writes the state of a training, to go on from, into two files: the JSON file `path`, with the number of steps and
-/// all settings, and beside it a safetensors file whose name has its digest, with the weights by the parameters' names and
-/// what the optimiser remembers ("first_moment.tok_emb"), which other programs open too.
+/// all settings, and beside it a safetensors file whose name has its digest, with the weights by the parameters' names
+/// and what the optimiser remembers ("first_moment.tok_emb"), which other programs open too.
 /// The JSON file comes last, in one instant, and then the former safetensors file goes: whenever the program ends, the
 /// folder has a checkpoint that is whole, the new one or the one before.
 /// \param path      of the JSON file; its folder exists

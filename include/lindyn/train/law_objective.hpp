@@ -78,8 +78,8 @@ public:
     if (centred() && !linear) centre_(parameters(), weights);
   }
 
-  /// Appends the network's shape, the law, by its sizes and the digest of the first batch, and how batches are drawn and
-  /// scored.
+  /// Appends the network's shape, the law, by its sizes and the digest of the first batch, and how batches are drawn
+  /// and scored.
   void describe(settings& to) {
     const auto sizes = draw_.law().sizes();
     const task::batch_view first = batch(0);
