@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# train_transformer.sh PROGRAM: the example train_transformer at a tiny size. It is skipped where the example isn't built.
+set -euo pipefail
+program=$1
+if [[ ! -x $program ]]; then
+  echo "The example isn't built: skipped"
+  exit 77
+fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+cat > small.json << 'JSON'
+{"keys": 4, "anchors": 3, "training_pairs": 6, "width": 16, "hidden": 16, "layers": 2, "batch": 8,
+ "decay": "window(3, 9, 0.01)", "decay-mode": "coupled_l2", "evaluate_every": 4, "observe": "all", "observe_every": 2}
+JSON
+
+# Stopped in the midst of the window and resumed on two threads, a run ends with the same bits.
+"$program" --config small.json --steps 12 --out whole > whole.log
+"$program" --config small.json --steps 4 --out parts > /dev/null
+"$program" --resume --steps 12 --threads 2 --out parts > /dev/null
+for file in metrics.csv observations.csv weights.safetensors; do
+  cmp "whole/$file" "parts/$file" || fail "$file isn't the same behind a resume"
+done
+for file in summary.json configuration.json checkpoint.json training.gnuplot; do
+  [[ -s whole/$file ]] || fail "$file wasn't written"
+done
+grep -q '"split_seed": 1' whole/summary.json || fail "the summary has no split seed"
+grep -q '"warnings": \[\]' whole/summary.json || fail "there are warnings"
+
+# What a run wrote is a configuration; options win over it.
+"$program" --config whole/configuration.json --observe norms --steps 5 --out again > again.log
+grep -q 'WARNING.*window(3, 9, 0.01) goes on behind' again.log || fail "a window past the end isn't warned of"
+
+# Bad input is refused with a sentence that names it, and leaves nothing.
+refused() {
+  local words=$1 code=0
+  shift
+  "$program" "$@" --out none > none.log 2> none.err || code=$?
+  [[ $code == 2 ]] || fail "$* ended with $code"
+  grep -q -- "$words" none.err || fail "$* is refused without '$words': $(cat none.err)"
+  [[ ! -e none ]] || fail "$* has written something"
+}
+echo '{"lerning": 1}' > unknown.json
+echo '{"heads": "two"}' > type.json
+echo '{"heads"' > broken.json
+refused 'lerning = 1' --config unknown.json
+refused 'heads = "two"' --config type.json
+refused 'broken.json' --config broken.json
+refused 'absent.json' --config absent.json
+refused 'bogus' --bogus 1
+refused 'divisible by' --heads 3
+refused 'prime' --task modular_arithmetic --operation divide --modulus 9
+refused 'share' --task modular_arithmetic --share 1
+refused 'decay' --decay=-1
+refused 'decay' --decay 'window(1'
+refused 'observe = foo' --observe foo
+refused 'steps' --steps 0
+refused 'beta1' --optimizer sgd --beta1 .5
+refused 'configuration.json' --resume
+refused 'lr = 0' --lr 0
+code=0
+"$program" --config small.json --steps 1 --out whole 2> none.err || code=$?
+[[ $code == 2 ]] && grep -q 'not empty' none.err || fail "a folder with results isn't refused"
+code=0
+"$program" --resume --width 32 --out whole 2> none.err || code=$?
+[[ $code == 2 ]] && grep -q 'width = 32' none.err || fail "another width isn't refused"
+cmp whole/weights.safetensors parts/weights.safetensors || fail "a refused run has changed a result"
