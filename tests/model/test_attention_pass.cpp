@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include <lindyn/model/attention_only/attention_pass.hpp>
 #include <lindyn/model/attention_only_plain.hpp>
-#include <lindyn/model/attention_pass.hpp>
 
 #include "random_network.hpp"
 

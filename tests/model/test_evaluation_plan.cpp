@@ -9,7 +9,7 @@
 
 #include <lindyn/core/random.hpp>
 #include <lindyn/model/evaluation_plan.hpp>
-#include <lindyn/model/numbering.hpp>
+#include <lindyn/model/prenorm/numbering.hpp>
 #include <lindyn/model/prenorm_cost.hpp>
 
 using lindyn::argument_error;

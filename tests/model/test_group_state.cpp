@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include <lindyn/model/group_state.hpp>
+#include <lindyn/model/attention_only/group_state.hpp>
 
 using lindyn::model::detail::group_state;
 using lindyn::model::detail::lane_memory;

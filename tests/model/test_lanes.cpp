@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <lindyn/core/random.hpp>
-#include <lindyn/model/lanes.hpp>
+#include <lindyn/model/attention_only/lanes.hpp>
 
 using lindyn::model::detail::lane_entry;
 using lindyn::model::detail::lane_memory;

@@ -6,7 +6,7 @@
 #include <Eigen/Core>
 
 #include <lindyn/core/random.hpp>
-#include <lindyn/model/one_hot_block.hpp>
+#include <lindyn/model/attention_only/one_hot_block.hpp>
 
 #include "random_network.hpp"
 

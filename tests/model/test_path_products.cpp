@@ -6,7 +6,7 @@
 #include <Eigen/Core>
 
 #include <lindyn/core/random.hpp>
-#include <lindyn/model/path_products.hpp>
+#include <lindyn/model/attention_only/path_products.hpp>
 
 using lindyn::model::detail::group_state;
 using lindyn::model::detail::lane_memory;

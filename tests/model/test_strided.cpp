@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <lindyn/core/random.hpp>
-#include <lindyn/model/strided.hpp>
+#include <lindyn/model/attention_only/strided.hpp>
 
 using lindyn::model::detail::dense_products;
 using lindyn::model::detail::strided;

@@ -14,7 +14,7 @@
 #include <lindyn/core/parameter_table.hpp>
 #include <lindyn/core/sizes.hpp>
 #include <lindyn/core/views.hpp>
-#include <lindyn/model/attention_pass.hpp>
+#include <lindyn/model/attention_only/attention_pass.hpp>
 #include <lindyn/model/attention_shape.hpp>
 #include <lindyn/task/batch.hpp>
 #include <lindyn/task/loss.hpp>

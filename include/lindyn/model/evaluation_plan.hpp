@@ -14,7 +14,7 @@
 #include <lindyn/backend/backend.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
-#include <lindyn/model/numbering.hpp>
+#include <lindyn/model/prenorm/numbering.hpp>
 #include <lindyn/task/sequence_set.hpp>
 
 namespace lindyn::model {

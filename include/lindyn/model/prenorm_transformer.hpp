@@ -22,8 +22,8 @@
 #include <lindyn/core/views.hpp>
 #include <lindyn/model/evaluation_plan.hpp>
 #include <lindyn/model/non_finite.hpp>
-#include <lindyn/model/prenorm_layout.hpp>
-#include <lindyn/model/prenorm_pass.hpp>
+#include <lindyn/model/prenorm/layout.hpp>
+#include <lindyn/model/prenorm/pass.hpp>
 #include <lindyn/model/prenorm_shape.hpp>
 #include <lindyn/task/evaluation.hpp>
 #include <lindyn/task/sequence_set.hpp>

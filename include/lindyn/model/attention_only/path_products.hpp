@@ -18,8 +18,8 @@
 #include <algorithm>
 
 #include <lindyn/core/views.hpp>
-#include <lindyn/model/group_state.hpp>
-#include <lindyn/model/lanes.hpp>
+#include <lindyn/model/attention_only/group_state.hpp>
+#include <lindyn/model/attention_only/lanes.hpp>
 
 namespace lindyn::model::detail {
 

@@ -9,12 +9,12 @@
 
 #include <lindyn/core/parameter_table.hpp>
 #include <lindyn/core/views.hpp>
+#include <lindyn/model/attention_only/group_state.hpp>
+#include <lindyn/model/attention_only/lanes.hpp>
+#include <lindyn/model/attention_only/one_hot_block.hpp>
+#include <lindyn/model/attention_only/path_products.hpp>
+#include <lindyn/model/attention_only/strided.hpp>
 #include <lindyn/model/attention_shape.hpp>
-#include <lindyn/model/group_state.hpp>
-#include <lindyn/model/lanes.hpp>
-#include <lindyn/model/one_hot_block.hpp>
-#include <lindyn/model/path_products.hpp>
-#include <lindyn/model/strided.hpp>
 #include <lindyn/task/batch.hpp>
 #include <lindyn/task/loss.hpp>
 

@@ -6,7 +6,7 @@
 
 #include <lindyn/core/sizes.hpp>
 #include <lindyn/core/views.hpp>
-#include <lindyn/model/lanes.hpp>
+#include <lindyn/model/attention_only/lanes.hpp>
 
 namespace lindyn::model::detail {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include <lindyn/core/views.hpp>
-#include <lindyn/model/lanes.hpp>
+#include <lindyn/model/attention_only/lanes.hpp>
 #include <lindyn/task/batch.hpp>
 
 namespace lindyn::model::detail {

@@ -15,9 +15,9 @@
 #include <lindyn/core/views.hpp>
 #include <lindyn/model/evaluation_plan.hpp>
 #include <lindyn/model/non_finite.hpp>
-#include <lindyn/model/prenorm_layout.hpp>
+#include <lindyn/model/prenorm/layout.hpp>
+#include <lindyn/model/prenorm/row_arena.hpp>
 #include <lindyn/model/prenorm_shape.hpp>
-#include <lindyn/model/row_arena.hpp>
 
 namespace lindyn::model::detail {
 
