@@ -82,13 +82,19 @@ struct picture {
             ", graph 1 behind fillcolor rgb '#E8E8E8' fillstyle solid noborder\n";
   const std::string shade =
       what.windows.empty() ? "" : ", NaN with boxes fillstyle solid linecolor rgb '#E8E8E8' title 'decay'";
-  body += "set ylabel 'loss'\nset logscale y\nset format y '10^{%L}'\nplot " +
-          line("metrics.csv", column(metrics, "training_loss"), 0, "training") + ", " +
-          line("metrics.csv", column(metrics, "test_loss"), 1, "test") + shade + "\n";
+  const auto both = [&](const std::string& what_of) {
+    const std::string training = "training_" + what_of;
+    const auto place =
+        static_cast<std::size_t>(std::ranges::find(metrics.columns(), training) - metrics.columns().begin());
+    const bool evaluated =
+        std::ranges::any_of(metrics.rows(), [&](const auto& row) { return !std::isnan(row[place]); });
+    return (evaluated ? line("metrics.csv", column(metrics, training), 0, "training") + ", " : "") +
+           line("metrics.csv", column(metrics, "test_" + what_of), 1, "test");
+  };
+  body += "set ylabel 'loss'\nset logscale y\nset format y '10^{%L}'\nplot " + both("loss") + shade + "\n";
   body += "unset logscale y\nset format y '%g'\nset yrange [0:1.02]\nset ylabel 'accuracy'\n";
   if (panels == 2) body += "set xlabel 'training step'\n";
-  body += "plot " + line("metrics.csv", column(metrics, "training_accuracy"), 0, "training") + ", " +
-          line("metrics.csv", column(metrics, "test_accuracy"), 1, "test") + ", " + number(what.reached) +
+  body += "plot " + both("accuracy") + ", " + number(what.reached) +
           " with lines dashtype 2 linecolor rgb '#999999' title 'reached'\n";
   if (!shown.empty()) {
     body += "set xlabel 'training step'\nset yrange [0:*]\nset ylabel 'order parameter'\nplot ";
