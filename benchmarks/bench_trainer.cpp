@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -20,7 +19,6 @@
 #include <lindyn/model/prenorm_cost.hpp>
 #include <lindyn/model/prenorm_initialisation.hpp>
 #include <lindyn/model/prenorm_transformer.hpp>
-#include <lindyn/observe/network_order.hpp>
 #include <lindyn/optimizer/adam.hpp>
 #include <lindyn/population/finite/batches.hpp>
 #include <lindyn/train/objective.hpp>
@@ -69,40 +67,23 @@ void step(benchmark::State& state, experiment (*make)(), const model::savings& u
       benchmark::Counter(state.counters["floor_arithmetic_s"].value, benchmark::Counter::kIsIterationInvariantRate);
 }
 
-/// s_bar, sigma_H and the other order parameters, from what the step's evaluation has left in memory.
-void order_parameters(benchmark::State& state, experiment (*make)()) {
-  const experiment of = make();
-  using network = model::prenorm_transformer<float>;
-  const network net(of.shape);
-  const auto weights = model::initial_weights<float>(of.shape, {});
-  std::vector<float> gradient(weights.size());
-  network::workspace memory;
-  population::batch_sampler draw(of.data.training.count(), {.size = of.batch});
-  net.loss_and_gradient(weights, of.data.training, draw(0), gradient, memory);
-  for (auto _ : state) {
-    double sigma = lindyn::observe::network_order_of(net, memory).mean.all_rows.sigma_h;
-    benchmark::DoNotOptimize(&sigma);
-  }
-}
-
 const bool registered = [] {
   const auto add = [](const std::string& name, auto function, const auto&... arguments) {
     benchmark::RegisterBenchmark(name.c_str(), function, arguments...);
   };
-  using named = std::pair<const char*, experiment (*)()>;
-  for (const auto& [name, of] : {named{"windows", benchmarks::windows}, named{"regimes", benchmarks::regimes}}) {
-    const std::string suffix = std::string("/") + name;
-    add("trainer_step" + suffix, step<float>, of, model::savings{});
+  const auto add_all = [&](const std::string& name, experiment (*of)()) {
+    add("trainer_step/" + name, step<float>, of, model::savings{});
     const auto without = [&](const char* what, const model::savings& use) {
-      add("trainer_savings" + suffix + "/" + what, step<float>, of, use);
+      add("trainer_savings/" + name + "/" + what, step<float>, of, use);
     };
     without("without_last_place", {.last_place = false});
     without("without_distinct_first_layer", {.distinct_first_layer = false});
     without("without_shared_prefixes", {.shared_prefixes = false});
     without("dense", model::no_savings);
-    add("trainer_order_parameters" + suffix, order_parameters, of);
-    add("trainer_double" + suffix, step<double>, of, model::savings{});
-  }
+    add("trainer_double/" + name, step<double>, of, model::savings{});
+  };
+  add_all("windows", benchmarks::windows);
+  add_all("regimes", benchmarks::regimes);
   return true;
 }();
 
