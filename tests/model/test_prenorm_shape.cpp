@@ -149,3 +149,22 @@ TEST_CASE(
   for (const auto rule : {initialisation_rule::scaled, initialisation_rule::exponent, initialisation_rule::gpt2})
     CHECK(lindyn::model::parse_initialisation_rule(name(rule)) == rule);
 }
+
+TEST_CASE("initial weights share no random bits with the batches of an equal seed") {
+  const auto weights = initial_weights<double>(small, {.embedding_scale = 0.5, .seed = 5});
+  const auto table = prenorm_parameters(small);
+  std::uint64_t matrices = 0;
+  for (const auto& which : table) {
+    if (which.vector) continue;
+    CAPTURE(which.name);
+    const double scale = which.name.ends_with("_emb") ? 0.5 : 1 / std::sqrt(static_cast<double>(which.columns));
+    const auto first = [&](std::uint64_t stream) {
+      lindyn::counter_generator generator(5, stream);
+      return scale * lindyn::standard_normal(generator);
+    };
+    const double weight = weights[static_cast<std::size_t>(which.offset)];
+    CHECK(weight == doctest::Approx(first(lindyn::model::weight_stream + matrices++)));
+    for (std::uint64_t stream = 0; stream < 20; ++stream)  // of steps and epochs
+      CHECK(weight != doctest::Approx(first(stream)));
+  }
+}

@@ -48,8 +48,12 @@ struct initialisation {
   initialisation_rule rule = initialisation_rule::scaled;  ///< of all linear maps, the readout's too
   double gamma = 1;                                        ///< what the rule makes of it; not negative
   double embedding_scale = 0.02;  ///< standard deviation of both embeddings; a tied readout is the embedding
-  std::uint64_t seed = 0;         ///< of a generator that nothing else uses
+  std::uint64_t seed = 0;         ///< of the streams from weight_stream on
 };
+
+/// Weights draw from the streams of their seed that count from here, one a matrix; batches count from 0, splits from the
+/// last down: equal seeds do no harm.
+inline constexpr std::uint64_t weight_stream = std::uint64_t{1} << 63;
 
 /// Throws argument_error, naming the member, for options that make no sense.
 inline void require_valid(const initialisation& options) {
@@ -82,7 +86,7 @@ template <class Scalar>
     const bool adds = full.ends_with("attn.o.weight") || full.ends_with("mlp.fc2.weight");
     return adds ? 0.02 / std::sqrt(2.0 * shape.layers) : 0.02;
   };
-  std::uint64_t stream = 0;
+  std::uint64_t stream = weight_stream;
   for (const parameter& which : table) {
     const auto values = table.view(which, std::span<Scalar>(result));
     if (which.vector) {
