@@ -4,6 +4,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <lindyn/core/parameter_table.hpp>
@@ -55,9 +56,10 @@ TEST_CASE("a view shows the entries of its matrix, and writes to them") {
   CHECK(first.rows == 2);
   CHECK(first.columns == 3);
   CHECK(first(1, 2) == 5);
-  table.view(table[1], std::span(buffer))(3, 0) = -1;
+  table.view(table[1], buffer)(3, 0) = -1;
   CHECK(buffer[9] == -1);
   CHECK(table.view("W2", std::span<const double>(buffer))(0, 0) == 6);
+  CHECK(table.view("W2", std::as_const(buffer))(0, 0) == 6);
 }
 
 TEST_CASE("a buffer of another size than the table's is refused") {

@@ -5,12 +5,14 @@
 /// The flat parameter table: every model keeps its weights in one buffer, and this table says which matrix lies where.
 
 #include <algorithm>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <lindyn/core/errors.hpp>
+#include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 
 namespace lindyn {
@@ -84,6 +86,17 @@ public:
   [[nodiscard]] matrix_view<T> view(std::string_view name, std::span<T> buffer) const {
     return view(find(name), buffer);
   }
+  /// \{
+  /// The same within any contiguous range that lives on, as a std::vector.
+  template <std::ranges::contiguous_range Buffer>
+  [[nodiscard]] auto view(const parameter& which, Buffer& buffer) const {
+    return view(which, std::span(buffer));
+  }
+  template <std::ranges::contiguous_range Buffer>
+  [[nodiscard]] auto view(std::string_view name, Buffer& buffer) const {
+    return view(find(name), std::span(buffer));
+  }
+  /// \}
 
 private:
   index alignment_ = 1;
