@@ -51,14 +51,19 @@ TEST_CASE("what is allowed passes") {
 
 TEST_CASE("values are written with the digits they need") {
   CHECK(detail::to_text(0.1) == "0.1");
-  CHECK(detail::to_text(1.1f) == "1.10000002384186");
+  CHECK(detail::to_text(1.1f) == "1.1");
   CHECK(detail::to_text(100000.0) == "100000");
   CHECK(detail::to_text(12345678.0) == "12345678");
-  CHECK(detail::to_text(1.0 / 3) == "0.33333333333333331");
+  CHECK(detail::to_text(1.0 / 3) == "0.3333333333333333");
   CHECK(detail::to_text(not_a_number) == "nan");
   CHECK(detail::to_text(-infinity) == "-inf");
   CHECK(detail::to_text(true) == "true");
   CHECK(detail::to_text(-7) == "-7");
+  CHECK(detail::to_text(0.00025) == "0.00025");
+  CHECK(detail::to_text(-12345678.25) == "-12345678.25");
+  CHECK(detail::to_text(1e15) == "1e+15");
+  CHECK(detail::to_text(0.0) == "0");
+  CHECK(detail::to_text("words") == "words");
 }
 
 TEST_CASE("a wrong extent is a shape error with both numbers") {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <locale>
 #include <string>
 #include <vector>
 
@@ -104,6 +105,22 @@ TEST_CASE("a schedule's text is read back as the same schedule") {
   CHECK(text(0.5 * (schedule::window{0, 1, 1} + schedule::window{2, 3, 1})) ==
         "constant(0.5) * window(0, 1, 1) + constant(0.5) * window(2, 3, 1)");
   for (const double level : {0.1, 1.0 / 3, 0.1 + 0.2, 5e-324, 1e30}) text(level);
+}
+
+TEST_CASE("texts of schedules are the same in every locale") {
+  struct german : std::numpunct<char> {
+    char do_decimal_point() const override { return ','; }
+    char do_thousands_sep() const override { return '.'; }
+    std::string do_grouping() const override { return "\3"; }
+  };
+  const schedule::schedule decay = schedule::steps{1000, {{20000, 4e-3}}};
+  const std::locale before = std::locale::global(std::locale(std::locale::classic(), new german));
+  const std::string text = to_text(decay), number = refusal([] { lindyn::require(false, "updates", 1000, "fewer"); });
+  const bool same = parse(text) == decay;
+  std::locale::global(before);
+  CHECK(text == "steps(1000, 20000, 0.004)");
+  CHECK(same);
+  CHECK(number.starts_with("updates = 1000 "));
 }
 
 TEST_CASE("texts may be spaced freely, and a number alone is a constant") {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <locale>
 #include <span>
 #include <sstream>
 #include <string>
@@ -35,6 +36,7 @@ namespace detail {
 /// A number in a sentence.
 [[nodiscard]] inline std::string brief(double value) {
   std::ostringstream text;
+  text.imbue(std::locale::classic());
   text.precision(3);
   text << value;
   return text.str();

@@ -4,9 +4,11 @@
 /// \file
 /// The hierarchy of exceptions: everything that lindyn throws on purpose is a `lindyn::error`.
 
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
+#include <locale>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -24,18 +26,24 @@ public:
 
 namespace detail {
 
-/// The value as text; numbers with a fraction have as few digits as bring them back, if 15 do, else 17.
+/// The value as text, the same in every locale; numbers with a fraction have as few digits as bring them back, and an
+/// exponent where they are below 1e-4 or reach 1e15.
 template <class T>
 [[nodiscard]] std::string to_text(const T& value) {
-  const auto with_digits = [&](int digits) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const T size = std::abs(value);
+    const bool fixed = size == 0 || (size >= T(1e-4) && size < T(1e15));
+    std::array<char, 64> digits;
+    const auto end = fixed
+                         ? std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::fixed)
+                         : std::to_chars(digits.data(), digits.data() + digits.size(), value);
+    return {digits.data(), end.ptr};
+  } else {
     std::ostringstream text;
-    text.precision(digits);
+    text.imbue(std::locale::classic());
     text << std::boolalpha << value;
     return text.str();
-  };
-  if constexpr (std::is_floating_point_v<T>)
-    if (static_cast<T>(std::strtod(with_digits(15).c_str(), nullptr)) != value) return with_digits(17);
-  return with_digits(15);
+  }
 }
 
 }  // namespace detail

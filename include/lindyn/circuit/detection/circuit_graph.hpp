@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
+#include <locale>
 #include <set>
 #include <span>
 #include <sstream>
@@ -33,6 +34,7 @@ namespace detail {
 /// A number with so many significant digits.
 [[nodiscard]] inline std::string brief(double value, int digits) {
   std::ostringstream text;
+  text.imbue(std::locale::classic());
   text << std::setprecision(digits) << value;
   return text.str();
 }
