@@ -77,6 +77,21 @@ TEST_CASE("matrices without rows or columns are refused by name") {
   CHECK(table.count() == 0);
 }
 
+TEST_CASE("a name that is there already, and sizes that overflow, are refused by name") {
+  parameter_table table(16);
+  table.append("W", 2, 3);
+  CHECK_THROWS_WITH_AS(table.append_vector("W", 4),
+                       "name = W is not allowed: it must be a name that no other matrix has", argument_error);
+  constexpr lindyn::index large = lindyn::index(1) << 32;
+  CHECK_THROWS_AS(table.append("V", large, large), argument_error);
+  CHECK_THROWS_AS(table.append("V", lindyn::index(1) << 60, 1), argument_error);
+  CHECK(table.count() == 1);
+  table.append("V", large, (large >> 16) - 1);
+  CHECK_THROWS_AS(table.append("U", large, 2), argument_error);
+  CHECK(table.count() == 2);
+  CHECK_THROWS_AS(parameter_table(lindyn::index(1) << 40), argument_error);
+}
+
 TEST_CASE("a vector is a matrix of one row that knows what it is") {
   parameter_table table;
   table.append("weight", 2, 3);

@@ -31,15 +31,20 @@ struct parameter {
 /// The matrices of a model in the order of their offsets.
 class parameter_table {
 public:
-  /// \param alignment  offsets are multiples of it, at least 1; entries between matrices belong to nothing and stay zero
+  /// \param alignment  offsets are multiples of it, in [1, 2^16]; entries between matrices belong to nothing and stay zero
   explicit parameter_table(index alignment = 1) : alignment_(alignment) {
-    require(alignment >= 1, "alignment", alignment, "at least 1");
+    require(alignment >= 1 && alignment <= largest_alignment, "alignment", alignment, "in [1, 2^16]");
   }
 
   /// Appends a matrix behind the last one.
+  /// Throws argument_error for a name that is there already, an empty matrix, and more entries than a buffer can have.
   void append(std::string name, index rows, index columns) {
+    require(std::ranges::find(parameters_, name, &parameter::name) == parameters_.end(), "name", name,
+            "a name that no other matrix has");
     require(rows >= 1, name + ".rows", rows, "at least 1");
     require(columns >= 1, name + ".columns", columns, "at least 1");
+    require(columns <= (largest_size - size()) / rows, name + ".columns", columns,
+            "so small that all matrices together have at most 2^48 entries");
     parameters_.push_back({std::move(name), rows, columns, size()});
   }
 
@@ -99,6 +104,8 @@ public:
   /// \}
 
 private:
+  static constexpr index largest_size = index(1) << 48, largest_alignment = index(1) << 16;
+
   index alignment_ = 1;
   std::vector<parameter> parameters_;
 };
