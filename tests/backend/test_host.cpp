@@ -18,6 +18,7 @@
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/random.hpp>
 
+#include "../difference.hpp"
 #include "random_matrix.hpp"
 
 namespace {
@@ -201,7 +202,7 @@ TEST_CASE_TEMPLATE("the exponential of a register is right to two units in the l
   for (int i = 0; i < 2000; ++i) {
     const S x = static_cast<S>((2 * lindyn::uniform_real(generator) - 1) * (i % 2 ? range : 1));
     const long double exact = std::exp(static_cast<long double>(x));
-    worst = std::max(worst, static_cast<double>(std::abs(at(x) / exact - 1)));
+    worst = lindyn::testing::larger(worst, static_cast<double>(std::abs(at(x) / exact - 1)));
   }
   CHECK(worst < 2 * std::numeric_limits<S>::epsilon());
   constexpr S infinity = std::numeric_limits<S>::infinity();

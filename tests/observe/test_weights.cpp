@@ -16,6 +16,8 @@
 #include <lindyn/observe/norms.hpp>
 #include <lindyn/observe/subspace_alignment.hpp>
 
+#include "../difference.hpp"
+
 namespace {
 using namespace lindyn;
 using namespace lindyn::observe;
@@ -95,7 +97,7 @@ TEST_CASE("singular values of a matrix whose values are known in closed form") {
   double sum = 0, squares = 0, error = 0;
   for (int k = 1; k <= 40; ++k) {
     const double expected = 2 - 2 * std::cos((41 - k) * std::acos(-1) / 41);
-    error = std::max(error, std::abs(values[static_cast<std::size_t>(k - 1)] - expected));
+    error = testing::larger(error, std::abs(values[static_cast<std::size_t>(k - 1)] - expected));
     sum += expected;
     squares += expected * expected;
   }
