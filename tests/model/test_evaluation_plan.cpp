@@ -117,6 +117,45 @@ TEST_CASE("a row that is asked different things has a leaf for each of them, and
   CHECK(plan.leaf_rows().empty());
 }
 
+TEST_CASE("under a causal mask no layer has places behind the last one that is asked of a sequence") {
+  // 0 1 2 asked at place 1, 0 1 3 at place 0, 4 1 2 at 0 and 1: what is left are the prefixes 0, 4, 01, 41.
+  const sequence_set early({5, 5, 3}, {0, 1, 2, 0, 1, 3, 4, 1, 2},
+                           {no_answer, 3, no_answer, 2, no_answer, no_answer, 1, 4, no_answer});
+  evaluation_plan plan;
+  const std::vector<int> which{0, 1, 2};
+  plan.build(early, which, 3, true, {});
+  CHECK(plan.leaves_out_places());
+  CHECK(list(plan.tokens()) == std::vector<int>{0, 4, 1});
+  CHECK(keys_of(plan.rows(1)) == std::vector<std::vector<int>>{{0}, {1}, {0, 2}, {1, 3}});
+  CHECK(plan.row(1, 1) == -1);
+  CHECK(plan.row(2, 2) == -1);
+  std::vector<int> counts;
+  plan.count_rows(counts);
+  CHECK(counts == std::vector<int>{2, 1, 1, 1});
+  CHECK(plan.rows(2).outputs == 4);  // place 0 of the second and third sequence, place 1 of the first and third
+  CHECK(list(plan.answers()) == std::vector<int>{2, 1, 3, 4});
+  CHECK(plan.most_extents(1).inputs == 4);  // prefixes of up to two tokens
+
+  plan.build(early, std::vector<int>{1}, 3, true, {.shared_prefixes = false});
+  CHECK(plan.rows(0).inputs == 1);
+  for (const bool causal : {true, false}) {
+    plan.build(early, which, 3, causal,
+               {.last_place = !causal, .distinct_first_layer = false, .shared_prefixes = false});
+    CHECK(!plan.leaves_out_places());
+    CHECK(plan.rows(0).inputs == 9);
+  }
+
+  // 64 sequences of 40 places, with answers up to the tenth.
+  std::vector<int> tokens(64 * 40), answers(64 * 40, no_answer);
+  lindyn::counter_generator generator(2);
+  for (int& token : tokens) token = static_cast<int>(lindyn::uniform_index(generator, 16));
+  for (std::size_t i = 0; i < 64; ++i) answers[40 * i + 9] = 0;
+  plan.build({{16, 2, 40}, tokens, answers}, std::vector<int>{0, 1, 2, 3}, 2, true, {.shared_prefixes = false});
+  CHECK(plan.rows(1).inputs == 40);
+  CHECK(plan.rows(1).outputs == 4);
+  CHECK(plan.most_rows() == 40);
+}
+
 TEST_CASE("random plans give each place of each sequence the tokens that it sees, and stay within what they announce") {
   lindyn::counter_generator generator(3);
   const auto draw = [&](int count) { return static_cast<int>(lindyn::uniform_index(generator, count)); };
@@ -179,12 +218,16 @@ TEST_CASE("random plans give each place of each sequence the tokens that it sees
   }
 }
 
-TEST_CASE("a plan refuses batches without sequences and sequences that aren't there") {
+TEST_CASE("a plan refuses batches without sequences, with more places than numbers, and sequences that aren't there") {
   evaluation_plan plan;
   CHECK_THROWS_AS(plan.build(some, {}, 2, true, {}), argument_error);
   CHECK_THROWS_WITH_AS(plan.build(some, std::vector<int>{0, 4}, 2, true, {}),
                        "which = 4 is not allowed: it must be in [0, 4), the number of a sequence", argument_error);
   CHECK_THROWS_AS(plan.build(some, std::vector<int>{-1}, 2, true, {}), argument_error);
+  const sequence_set wide({1, 1, 1 << 16}, std::vector<int>(1 << 16), {0});
+  CHECK_THROWS_WITH_AS(plan.build(wide, std::vector<int>(1 << 15), 2, true, {}),
+                       "which.size() = 32768 is not allowed: it must be at most 32767: rows are numbered by int",
+                       argument_error);
 }
 
 TEST_CASE(

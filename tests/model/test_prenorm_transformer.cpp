@@ -2,11 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
-#include <new>
 #include <numeric>
 #include <span>
 #include <string>
@@ -17,6 +14,9 @@
 #include <lindyn/core/random.hpp>
 #include <lindyn/model/prenorm_initialisation.hpp>
 #include <lindyn/model/prenorm_transformer.hpp>
+
+#include "../difference.hpp"
+#include "../train/counted_allocations.hpp"
 
 using lindyn::argument_error;
 using lindyn::non_finite_error;
@@ -31,29 +31,9 @@ using lindyn::model::prenorm_transformer;
 using lindyn::model::savings;
 using lindyn::task::no_answer;
 using lindyn::task::sequence_set;
-
-namespace {
-
-std::atomic<int> allocations = 0;
-
-void* counted(std::size_t size, std::size_t alignment) {
-  ++allocations;
-  void* memory = std::aligned_alloc(alignment, (size + alignment) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return counted(size, alignof(std::max_align_t)); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return counted(size, static_cast<std::size_t>(alignment));
-}
-// Inlined, they'd be taken for functions that don't belong to operator new.
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+using lindyn::testing::allocations;
+using lindyn::testing::difference;
+using lindyn::testing::larger;
 
 namespace {
 
@@ -81,7 +61,7 @@ const std::vector<prenorm_shape> shapes = {
 };
 
 /// Sequences that share a lot, asked at the last place or at chosen ones, where equal sequences may be asked different
-/// things.
+/// things, and nothing behind different places.
 sequence_set random_set(const prenorm_shape& shape, int count, bool last_place, std::uint64_t seed = 1) {
   lindyn::counter_generator generator(seed);
   const auto draw = [&](int size) { return static_cast<int>(lindyn::uniform_index(generator, size)); };
@@ -89,7 +69,7 @@ sequence_set random_set(const prenorm_shape& shape, int count, bool last_place, 
   for (int sequence = 0; sequence < count; ++sequence)
     for (int place = 0; place < shape.context; ++place) {
       tokens.push_back(draw(place == 0 ? 2 : 3) + place);
-      const bool asked = place + 1 == shape.context || draw(2) == 0;
+      const bool asked = last_place || place == sequence % shape.context || draw(3) == 0;
       if (place + 1 == shape.context || !last_place) answers.push_back(asked ? draw(shape.outputs) : no_answer);
     }
   return {{shape.vocabulary, shape.outputs, shape.context}, tokens, answers};
@@ -111,18 +91,6 @@ std::vector<int> numbers(int count) {
   std::vector<int> all(static_cast<std::size_t>(count));
   std::iota(all.begin(), all.end(), 0);
   return all;
-}
-
-/// max |a - b| over max |b|.
-template <class A, class B>
-double difference(const A& a, const B& b) {
-  REQUIRE(a.size() == b.size());
-  double largest = 0, error = 0;
-  for (std::size_t place = 0; place < a.size(); ++place) {
-    error = std::max(error, std::abs(static_cast<double>(a[place]) - static_cast<double>(b[place])));
-    largest = std::max(largest, std::abs(static_cast<double>(b[place])));
-  }
-  return error / largest;
 }
 
 template <class Scalar>
@@ -214,7 +182,7 @@ TEST_CASE("gradients agree with central differences of the loss in every entry o
         weights[i] = weight - step;
         const double below = net.loss(weights, set, which, memory).loss;
         weights[i] = weight;
-        error = std::max(error, std::abs((above - below) / (2 * step) - gradient[i]));
+        error = larger(error, std::abs((above - below) / (2 * step) - gradient[i]));
       }
       CAPTURE(parameter.name);
       CHECK(error <= 1e-6);
@@ -249,7 +217,7 @@ TEST_CASE("steps allocate nothing after the first one, whatever sequences a batc
       std::vector<float> gradient(weights.size());
       std::vector<int> which(40, 0);  // all the same: the smallest plan
       net.loss_and_gradient(weights, set, which, gradient, memory);
-      const int before = allocations;
+      const long before = allocations;
       for (int step = 0; step < 5; ++step) {
         for (int i = 0; i < 40; ++i) which[static_cast<std::size_t>(i)] = (step * i + i) % 60;
         net.loss_and_gradient(weights, set, which, gradient, memory);

@@ -15,6 +15,8 @@
 #include <lindyn/optimizer/sgd.hpp>
 #include <lindyn/train/trainer.hpp>
 
+#include "../difference.hpp"
+
 namespace {
 using namespace lindyn;
 using namespace lindyn::observe;
@@ -22,14 +24,18 @@ using lindyn::index;  // POSIX has a function of this name
 
 using network = model::prenorm_transformer<double>;
 
+enum class asked { at_last_place, everywhere, at_different_places };
+
 /// Sequences of four tokens out of three, so that they share beginnings and repeat.
-task::sequence_set few_tokens(bool every_place) {
+task::sequence_set few_tokens(asked where) {
   counter_generator generator(3);
   std::vector<int> tokens, answers;
   for (int sequence = 0; sequence < 20; ++sequence) {
     for (int place = 0; place < 4; ++place) {
       tokens.push_back(static_cast<int>(uniform_index(generator, 3)));
-      if (every_place || place == 3) answers.push_back(static_cast<int>(uniform_index(generator, 5)));
+      const bool here = where != asked::at_different_places || place <= sequence % 4;
+      if (where != asked::at_last_place || place == 3)
+        answers.push_back(here ? static_cast<int>(uniform_index(generator, 5)) : task::no_answer);
     }
   }
   return {{.vocabulary = 3, .outputs = 5, .length = 4}, std::move(tokens), std::move(answers)};
@@ -50,7 +56,8 @@ double largest_difference(const network_order& one, const network_order& other) 
   double result = 0;
   const auto compare = [&](const order_parameters& ours, const order_parameters& theirs) {
     for (std::size_t which = 0; which < named(ours).size(); ++which)
-      result = std::max(result, std::abs(named(ours)[which].second.value() - named(theirs)[which].second.value()));
+      result =
+          testing::larger(result, std::abs(named(ours)[which].second.value() - named(theirs)[which].second.value()));
   };
   compare(one.mean, other.mean);
   for (std::size_t layer = 0; layer < one.layers.size(); ++layer) compare(one.layers[layer], other.layers[layer]);
@@ -69,12 +76,12 @@ network_order dense_order(const network& net, std::span<const double> weights, c
 TEST_CASE("what a training has computed, each distinct row once, has the order parameters of the dense definition") {
   for (const int layers : {1, 2})
     for (const bool causal : {true, false})
-      for (const bool every_place : {true, false}) {
+      for (const asked where : {asked::at_last_place, asked::everywhere, asked::at_different_places}) {
         CAPTURE(layers);
         CAPTURE(causal);
-        CAPTURE(every_place);
+        CAPTURE(static_cast<int>(where));
         const network net(small(layers, causal));
-        const auto set = few_tokens(every_place);
+        const auto set = few_tokens(where);
         const auto weights = model::initial_weights<double>(net.shape(), model::initialisation{.gamma = 2});
         const std::span<const double> seen(weights);
         std::vector<double> gradient(weights.size());
@@ -100,18 +107,25 @@ TEST_CASE("what a training has computed, each distinct row once, has the order p
 
 TEST_CASE("memory of another evaluation is refused") {
   const network net(small(2, true));
-  const auto set = few_tokens(false);
+  const auto set = few_tokens(asked::at_last_place);
   const auto weights = model::initial_weights<double>(net.shape(), model::initialisation{});
   network::workspace memory;
   CHECK_THROWS_AS((void)network_order_of(net, memory), argument_error);
   (void)net.loss(std::span<const double>(weights), set, memory);
   CHECK_THROWS_AS((void)network_order_of(net, memory), argument_error);
   CHECK_THROWS_AS((void)network_order_of(net, std::span<const double>(weights), set, memory, 0), argument_error);
+
+  std::vector<double> gradient(weights.size());
+  (void)net.loss_and_gradient(weights, set, std::vector<int>{0, 1}, gradient, memory);
+  const network deeper(small(3, true));
+  CHECK_THROWS_AS((void)network_order_of(deeper, memory), argument_error);
+  const network equal(small(2, true));  // weights and memory are all that there is to a network of this shape
+  CHECK(network_order_of(equal, memory).mean.s_bar == network_order_of(net, memory).mean.s_bar);
 }
 
 TEST_CASE("an observer of a training sees the attention of each step's own batch") {
   const network net(small(2, true));
-  const auto set = few_tokens(false);
+  const auto set = few_tokens(asked::at_different_places);
   auto weights = model::initial_weights<double>(net.shape(), model::initialisation{});
   const population::batches draw{.size = 6, .seed = 5};
   train::trainer trainer(train::set_objective(net, set, draw), std::span(weights),

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -22,7 +23,8 @@ namespace lindyn::model {
 /// Work that an evaluation leaves out. Each of them changes nothing but the order of sums; where one doesn't apply it
 /// has no effect.
 struct savings {
-  bool last_place = true;            ///< the last layer computes only places where something is asked
+  bool last_place = true;            ///< only places that answers depend on: in the last layer those where something is
+                                     ///< asked, under a causal mask in all layers none behind a sequence's last of them
   bool distinct_first_layer = true;  ///< normalisation, queries, keys and values of the first layer are computed once
                                      ///< for each (token, place)
   bool shared_prefixes = true;       ///< under a causal mask equal beginnings of sequences are computed once; without,
@@ -64,7 +66,7 @@ public:
   /// \param layers  L, at least 1
   /// \param causal  whether places see those up to themselves only
   /// \param use     what to leave out
-  /// Throws argument_error for an empty batch and for numbers that are outside the set.
+  /// Throws argument_error for an empty batch, for numbers that are outside the set, and for 2^31 places or more.
   void build(const task::sequence_set& set, std::span<const int> which, int layers, bool causal, const savings& use) {
     require(!which.empty(), "which.size()", which.size(), "at least 1");
     for (const int sequence : which)
@@ -72,7 +74,11 @@ public:
         require(false, "which", sequence, "in [0, " + std::to_string(set.count()) + "), the number of a sequence");
     layers_ = layers;
     length_ = set.sizes().length;
+    const int most = std::numeric_limits<int>::max() / length_;
+    if (which.size() > static_cast<std::size_t>(most))
+      require(false, "which.size()", which.size(), "at most " + std::to_string(most) + ": rows are numbered by int");
     batch_ = static_cast<int>(which.size());
+    bound_places(set, which, causal && use.last_place);
     bound_rows(set, causal, use);
     number_rows(set, which, causal, use.shared_prefixes);
     list_leaves(set, which);
@@ -148,15 +154,18 @@ public:
   /// The leaf of each place of the batch where something is asked: places outside, sequences of the batch inside.
   [[nodiscard]] std::span<const int> leaf_of_asked() const noexcept { return leaf_of_asked_; }
 
-  /// The row of a place of the batch's i-th sequence, behind the first layer; the last layer's outputs are these rows
-  /// only without savings::last_place.
+  /// Whether places behind the last one that is asked are left out of some sequence.
+  [[nodiscard]] bool leaves_out_places() const noexcept { return leaves_out_places_; }
+  /// The row of a place of the batch's i-th sequence, behind the first layer, -1 if it is left out; the last layer's
+  /// outputs are these rows only without savings::last_place.
   [[nodiscard]] int row(index i, index place) const noexcept { return row_of_[at(i, place)]; }
   /// Of each of these rows: its place.
   [[nodiscard]] std::span<const int> row_places() const noexcept { return place_of_row_; }
   /// Of each of these rows: how many places of the batch it stands for.
   void count_rows(std::vector<int>& counts) const {
     counts.assign(place_of_row_.size(), 0);
-    for (const int row : row_of_) ++counts[static_cast<std::size_t>(row)];
+    for (const int row : row_of_)
+      if (row != no_row) ++counts[static_cast<std::size_t>(row)];
   }
 
 private:
@@ -179,15 +188,27 @@ private:
   }
   [[nodiscard]] index row_count() const noexcept { return static_cast<index>(sequence_of_row_.size()); }
 
+  /// How many places of each sequence are computed.
+  void bound_places(const task::sequence_set& set, std::span<const int> which, bool asked_only) {
+    most_places_ = asked_only ? set.last_asked() + 1 : length_;
+    places_.assign(which.size(), length_);
+    leaves_out_places_ = false;
+    if (!asked_only || set.last_place_only()) return;
+    for (std::size_t i = 0; i < which.size(); ++i) {
+      while (set.answer(which[i], places_[i] - 1) == task::no_answer) --places_[i];
+      leaves_out_places_ |= places_[i] < length_;
+    }
+  }
+
   /// The most rows of any batch of as many sequences: batches that are drawn at random differ, and no later one of them
   /// shall need memory that the first one didn't.
   void bound_rows(const task::sequence_set& set, bool causal, const savings& use) {
-    const index batch = batch_, all = batch * length_;
+    const index batch = batch_, all = batch * most_places_;
     most_rows_ = all;
     if (use.shared_prefixes && causal) {
       const std::vector<int>& places = set.prefixes().place;  // they ascend
       most_rows_ = 0;
-      for (auto begin = places.begin(); begin != places.end();) {
+      for (auto begin = places.begin(); begin != places.end() && *begin < most_places_;) {
         const auto end = std::upper_bound(begin, places.end(), *begin);
         most_rows_ += std::min<index>(batch, end - begin);
         begin = end;
@@ -195,7 +216,7 @@ private:
     }
     most_inputs_ = most_rows_;
     if (use.distinct_first_layer)
-      most_inputs_ = std::min(most_rows_, std::min<index>(batch, set.sizes().vocabulary) * length_);
+      most_inputs_ = std::min(most_rows_, std::min<index>(batch, set.sizes().vocabulary) * most_places_);
     most_leaves_ = set.last_place_only() ? batch : all;
     const bool picks = use.last_place && set.last_place_only() && length_ > 1;
     most_outputs_ = picks ? most_leaves_ : use.last_place ? std::max(most_leaves_, most_rows_) : most_rows_;
@@ -215,13 +236,14 @@ private:
   /// Rows are places of the batch's sequences; where they are shared, equal prefixes (causal) or equal sequences have
   /// the same rows.
   void number_rows(const task::sequence_set& set, std::span<const int> which, bool causal, bool shared) {
-    row_of_.resize(which.size() * static_cast<std::size_t>(length_));
+    row_of_.assign(which.size() * static_cast<std::size_t>(length_), no_row);
     sequence_of_row_.clear();
     place_of_row_.clear();
-    for (int place = 0; place < length_; ++place) {
+    for (int place = 0; place < most_places_; ++place) {
       if (shared) numbers_.forget(set.prefixes().count());
       const index decisive = causal ? place : length_ - 1;  // the prefix up to there decides what happens at `place`
       for (int i = 0; i < batch_; ++i) {
+        if (place >= places_[static_cast<std::size_t>(i)]) continue;
         const auto fresh = static_cast<int>(row_count());
         const index sequence = which[static_cast<std::size_t>(i)];
         const auto prefix = static_cast<std::size_t>(sequence * length_ + decisive);
@@ -238,7 +260,7 @@ private:
   void list_leaves(const task::sequence_set& set, std::span<const int> which) {
     first_leaf_.assign(sequence_of_row_.size(), no_leaf);
     for (auto* leaves : {&leaf_row_, &answers_, &counts_, &next_leaf_, &leaf_of_asked_}) leaves->clear();
-    for (int place = set.last_place_only() ? length_ - 1 : 0; place < length_; ++place)
+    for (int place = set.last_place_only() ? length_ - 1 : 0; place <= set.last_asked(); ++place)
       for (int i = 0; i < batch_; ++i) {
         const int answer = set.answer(which[static_cast<std::size_t>(i)], place);
         if (answer == task::no_answer) continue;
@@ -331,15 +353,16 @@ private:
     to.segments.back().end = output + 1;
   }
 
-  static constexpr int no_leaf = -1;
+  static constexpr int no_leaf = -1, no_row = -1;
 
-  int layers_ = 0, length_ = 0, batch_ = 0;
+  int layers_ = 0, length_ = 0, batch_ = 0, most_places_ = 0;
   index most_rows_ = 0, most_inputs_ = 0, most_leaves_ = 0, most_outputs_ = 0;
+  std::vector<int> places_;                          // of each sequence of the batch: how many are computed
   std::vector<int> row_of_;                          // places outside, sequences of the batch inside
   std::vector<int> sequence_of_row_, place_of_row_;  // of the first sequence that has the row: its place in the batch
   std::vector<int> first_leaf_, leaf_row_, answers_, counts_, next_leaf_, leaf_of_asked_;
   std::vector<int> input_token_, input_place_, input_of_row_;
-  bool leaves_are_rows_ = false, picks_outputs_ = false, outputs_are_leaves_ = false;
+  bool leaves_out_places_ = false, leaves_are_rows_ = false, picks_outputs_ = false, outputs_are_leaves_ = false;
   std::size_t first_ = every_row, last_ = every_row, all_last_ = every_row;
   table tables_[3];
   detail::numbering numbers_;

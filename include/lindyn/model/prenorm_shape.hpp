@@ -112,7 +112,9 @@ inline void require_valid(const prenorm_shape& shape) {
 /// Sizes of a network that are given at run time.
 struct run_time_sizes {};
 
-/// Sizes of a network as part of its type, which then knows its number of parameters at compile time.
+/// Sizes of a network as part of its type, so that shapes which make no sense don't compile, the number of parameters is
+/// known at compile time, and no other shape is taken. The evaluation reads its sizes at run time all the same: time goes
+/// to kernels of whole matrices, whose inner loops have the extents of registers, whatever the network's sizes are.
 template <prenorm_shape Shape>
 struct fixed_sizes {
   static_assert(Shape.vocabulary >= 1 && Shape.outputs >= 1 && Shape.context >= 1 && Shape.width >= 1 &&

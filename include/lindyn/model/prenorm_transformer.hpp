@@ -52,7 +52,9 @@ private:
 
   detail::prenorm_pass<Scalar, Backend> pass_;
   savings savings_;
-  std::vector<int> block_;       // numbers of sequences
+  std::vector<int> block_;  // numbers of sequences
+  const task::sequence_set* set_ = nullptr;
+  std::vector<int> which_;       // of this set: the batch of the last evaluation of a loss
   std::vector<int> row_counts_;  // of the plan's rows
 };
 
@@ -211,13 +213,20 @@ public:
     visit_rows(memory, tell);
   }
 
-  /// The same of the batch and weights of the last `loss_and_gradient`, as long as these weights haven't changed: next to
-  /// that evaluation, it costs little more than a look. Throws argument_error if the memory's last evaluation was
-  /// another one.
+  /// The same of the batch and weights of the last `loss_and_gradient`, as long as weights and set are what they were.
+  /// Next to that evaluation, it costs little more than a look; another forward pass where places behind the last one
+  /// asked had been left out. Throws argument_error if the memory's last evaluation was another one, or that of a
+  /// network of another shape.
   template <class Tell>
   void visit_attention(workspace& memory, Tell&& tell) const {
-    require(memory.pass_.made() == detail::extent::gradient, "memory", "that of another evaluation",
-            "that of a loss_and_gradient right before");
+    require(memory.pass_.made() == detail::extent::gradient && memory.pass_.shape() == shape_, "memory",
+            "that of another evaluation", "that of a loss_and_gradient of this network right before");
+    if (memory.plan().leaves_out_places()) {
+      savings use = memory.savings_;
+      use.last_place = false;
+      const std::span weights(memory.pass_.weights(), static_cast<std::size_t>(table_.size()));
+      forward(weights, *memory.set_, memory.which_, use, detail::extent::gradient, memory);
+    }
     visit_rows(memory, tell);
   }
 
@@ -239,7 +248,7 @@ private:
     const std::span<const int> places = pass.plan.row_places();
     pass.plan.count_rows(memory.row_counts_);
     for (int layer = 0; layer < shape_.layers; ++layer) {
-      const Scalar* patterns = pass.all_patterns(layer);
+      const Scalar* patterns = pass.all_patterns(layout_, layer);
       for (std::size_t row = 0; row < places.size(); ++row)
         tell(attention_row<Scalar>{.layer = layer,
                                    .weights = patterns + static_cast<index>(row) * shape_.heads * length,
@@ -269,6 +278,8 @@ private:
   task::evaluation evaluate(std::span<const Scalar> weights, const task::sequence_set& set, std::span<const int> which,
                             detail::extent what, workspace& memory) const {
     auto& pass = forward(weights, set, which, memory.savings_, what, memory);
+    memory.set_ = &set;
+    memory.which_.assign(which.begin(), which.end());
     const backend::answer_score score = pass.score();
     const double loss = score.loss / static_cast<double>(score.total);
     if (!std::isfinite(loss)) {

@@ -4,6 +4,8 @@
 /// \file
 /// A finite set of sequences of one length with what is asked at their places: training or test data.
 
+#include <algorithm>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -34,8 +36,8 @@ public:
   /// \param sizes    all at least 1
   /// \param tokens   count x length, row-major
   /// \param answers  count: at the last place; or count x length, `no_answer` where nothing is asked
-  /// Throws argument_error for tokens and answers outside their ranges and for sequences of which nothing is asked,
-  /// shape_error for vectors that don't fit each other. There may be no sequences.
+  /// Throws argument_error for tokens and answers outside their ranges, for sequences of which nothing is asked and for
+  /// 2^31 tokens or more, shape_error for vectors that don't fit each other. There may be no sequences.
   sequence_set(const sequence_sizes& sizes, std::vector<int> tokens, std::vector<int> answers)
       : sizes_(sizes), tokens_(std::move(tokens)), answers_(std::move(answers)) {
     require(sizes.vocabulary >= 1, "vocabulary", sizes.vocabulary, "at least 1");
@@ -43,6 +45,8 @@ public:
     require(sizes.length >= 1, "length", sizes.length, "at least 1");
     const index count = static_cast<index>(tokens_.size()) / sizes.length;
     require_extent("tokens.size()", tokens_.size(), count * sizes.length);
+    require(tokens_.size() <= std::numeric_limits<int>::max(), "tokens.size()", tokens_.size(),
+            "less than 2^31: prefixes are numbered by int");
     if (static_cast<index>(answers_.size()) == count) {
       std::vector<int> at_places(tokens_.size(), no_answer);
       for (index sequence = 0; sequence < count; ++sequence)
@@ -62,6 +66,7 @@ public:
       for (int place = 0; place < sizes.length; ++place)
         if (answer(sequence, place) != no_answer) {
           asked = true;
+          last_asked_ = std::max(last_asked_, place);
           if (place + 1 < sizes.length) last_place_only_ = false;
         }
       require(asked, "answers of sequence " + std::to_string(sequence), no_answer, "asked for at some place");
@@ -75,6 +80,8 @@ public:
   [[nodiscard]] index count() const noexcept { return static_cast<index>(tokens_.size()) / sizes_.length; }
   /// Whether nothing is asked before the last place.
   [[nodiscard]] bool last_place_only() const noexcept { return last_place_only_; }
+  /// The last place where something is asked of any sequence; -1 if there are none.
+  [[nodiscard]] int last_asked() const noexcept { return last_asked_; }
   /// The n tokens of a sequence, whose number isn't checked.
   [[nodiscard]] std::span<const int> tokens(index sequence) const noexcept { return row(tokens_, sequence); }
   /// The n answers of a sequence, `no_answer` where nothing is asked.
@@ -95,6 +102,7 @@ private:
   sequence_sizes sizes_;
   std::vector<int> tokens_, answers_;
   bool last_place_only_ = true;
+  int last_asked_ = -1;
   prefix_index prefixes_;
 };
 

@@ -76,10 +76,14 @@ public:
 
   /// What the last forward pass left.
   [[nodiscard]] extent made() const noexcept { return made_; }
+  /// Of what network it was.
+  [[nodiscard]] const prenorm_shape& shape() const noexcept { return shape_; }
+  /// With what weights.
+  [[nodiscard]] const Scalar* weights() const noexcept { return weights_; }
 
   /// The patterns of all rows in a layer. Where the last one computes fewer, it takes their queries and patterns, and
-  /// the forward pass must have been made for gradients.
-  [[nodiscard]] const Scalar* all_patterns(int number) {
+  /// the forward pass must have been made for gradients. The network that made it may be gone: `layout` is an equal one.
+  [[nodiscard]] const Scalar* all_patterns(const prenorm_layout& layout, int number) {
     const prenorm_layer<Scalar>& layer = layers_[static_cast<std::size_t>(number)];
     if (number + 1 < shape_.layers || plan.last_rows_are_all()) return layer.patterns;
     const layer_rows rows = plan.all_last_rows();
@@ -94,7 +98,7 @@ public:
     take(plan.most_rows(), plan.most_rows());
     completion_.grow();
     take(rows.inputs, rows.outputs);
-    apply(layout_->blocks[static_cast<std::size_t>(number)].q, layer.normalised, queries, assign);
+    apply(layout.blocks[static_cast<std::size_t>(number)].q, layer.normalised, queries, assign);
     on.attend(shape_.heads, input(queries), rows.source, input(layer.keys), input(layer.values), rows.visible, patterns,
               attended);
     return patterns;
