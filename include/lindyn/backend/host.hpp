@@ -16,10 +16,11 @@
 #include <lindyn/backend/host_product.hpp>
 #include <lindyn/backend/host_rows.hpp>
 #include <lindyn/core/aligned_vector.hpp>
+#include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/core/worker_pool.hpp>
 
-namespace lindyn::backend {
+namespace lindyn::backend::inline LINDYN_VECTORS {
 
 /// Kernels for the vector registers that the compiler may use, on `threads` threads that stay alive as long as the
 /// object. The kernels are those of the concept `backend`. A copy has threads of its own, so that different objects
@@ -149,4 +150,4 @@ private:
 
 static_assert(backend<host, float> && backend<host, double>);
 
-}  // namespace lindyn::backend
+}  // namespace lindyn::backend::inline LINDYN_VECTORS

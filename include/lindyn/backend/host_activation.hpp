@@ -11,10 +11,11 @@
 #include <lindyn/backend/host_exponential.hpp>
 #include <lindyn/backend/host_vector.hpp>
 #include <lindyn/core/unroll.hpp>
+#include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/core/worker_pool.hpp>
 
-namespace lindyn::backend::detail {
+namespace lindyn::backend::detail::inline LINDYN_VECTORS {
 
 /// With t = 1 / (1 + z / 2), Phi(-sqrt(2) z) = erfc(z) / 2 = exp(-z^2) t P(2 t - 1) for z >= 0, where P is smooth on all of
 /// (-1, 1]: its coefficients, by interpolation at Chebyshev's points of t for z up to 9.4 (float; relative error 5e-8) and
@@ -132,4 +133,4 @@ void multiply(worker_pool& pool, strided_matrix<S> x, strided_matrix<const S> fa
   });
 }
 
-}  // namespace lindyn::backend::detail
+}  // namespace lindyn::backend::detail::inline LINDYN_VECTORS

@@ -19,7 +19,7 @@
 #include <lindyn/core/views.hpp>
 #include <lindyn/core/worker_pool.hpp>
 
-namespace lindyn::backend::detail {
+namespace lindyn::backend::detail::inline LINDYN_VECTORS {
 
 /// What both directions of attention read.
 template <class S>
@@ -290,4 +290,4 @@ void attend_backward(worker_pool& pool, aligned_vector<S>& scratch, const attent
   });
 }
 
-}  // namespace lindyn::backend::detail
+}  // namespace lindyn::backend::detail::inline LINDYN_VECTORS

@@ -15,10 +15,11 @@
 #include <lindyn/backend/backend.hpp>
 #include <lindyn/backend/host_exponential.hpp>
 #include <lindyn/backend/host_vector.hpp>
+#include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/core/worker_pool.hpp>
 
-namespace lindyn::backend::detail {
+namespace lindyn::backend::detail::inline LINDYN_VECTORS {
 
 /// Calls use(c, count, done) for the registers that make up `columns` numbers: the `count` from c on, of which the first
 /// `done` were in the register before. Only a register of fewer numbers than it has lanes isn't full.
@@ -139,4 +140,4 @@ answer_score cross_entropy(worker_pool& pool, strided_matrix<const S> logits, st
   return result;
 }
 
-}  // namespace lindyn::backend::detail
+}  // namespace lindyn::backend::detail::inline LINDYN_VECTORS

@@ -12,7 +12,7 @@
 #include <lindyn/core/unroll.hpp>
 #include <lindyn/core/vector_width.hpp>
 
-namespace lindyn::backend::detail {
+namespace lindyn::backend::detail::inline LINDYN_VECTORS {
 
 /// Constants of exp(x) = 2^n exp(r), with n whole and r = x - n ln 2 within +-ln(2) / 2.
 template <class S>
@@ -70,4 +70,4 @@ template <class S, int Bytes = vector_bytes>
   return x < lowest ? value{} : sum * half * S(2);
 }
 
-}  // namespace lindyn::backend::detail
+}  // namespace lindyn::backend::detail::inline LINDYN_VECTORS

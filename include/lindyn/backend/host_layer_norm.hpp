@@ -11,10 +11,11 @@
 #include <lindyn/backend/backend.hpp>
 #include <lindyn/backend/host_vector.hpp>
 #include <lindyn/core/aligned_vector.hpp>
+#include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/core/worker_pool.hpp>
 
-namespace lindyn::backend::detail {
+namespace lindyn::backend::detail::inline LINDYN_VECTORS {
 
 /// Rows of one piece of work, and of one partial sum over rows.
 inline constexpr index layer_norm_chunk = 128;
@@ -168,4 +169,4 @@ void layer_norm_backward(worker_pool& pool, aligned_vector<S>& scratch, strided_
   }
 }
 
-}  // namespace lindyn::backend::detail
+}  // namespace lindyn::backend::detail::inline LINDYN_VECTORS

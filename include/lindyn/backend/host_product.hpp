@@ -10,10 +10,11 @@
 #include <lindyn/backend/host_vector.hpp>
 #include <lindyn/backend/panels.hpp>
 #include <lindyn/backend/tile_product.hpp>
+#include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/core/worker_pool.hpp>
 
-namespace lindyn::backend::detail {
+namespace lindyn::backend::detail::inline LINDYN_VECTORS {
 
 /// Rows of the left factor that one worker takes at once.
 inline constexpr index product_chunk = 48;
@@ -47,9 +48,9 @@ void column_sums(strided_matrix<const S> dy, S* sums, update how) {
     }
 }
 
-}  // namespace lindyn::backend::detail
+}  // namespace lindyn::backend::detail::inline LINDYN_VECTORS
 
-namespace lindyn::backend {
+namespace lindyn::backend::inline LINDYN_VECTORS {
 
 /// The weights of a dense layer as its products read them: panels of W' for y = x W', of W for dx = dy W.
 template <class S>
@@ -58,7 +59,9 @@ struct host_weights {
   detail::panels<S> backward;  ///< of W
 };
 
-namespace detail {
+}  // namespace lindyn::backend::inline LINDYN_VECTORS
+
+namespace lindyn::backend::detail::inline LINDYN_VECTORS {
 
 template <class S>
 void prepare(worker_pool& pool, strided_matrix<const S> w, host_weights<S>& p) {
@@ -113,6 +116,4 @@ void linear_backward_weights(worker_pool& pool, strided_matrix<const S> dy, stri
   });
 }
 
-}  // namespace detail
-
-}  // namespace lindyn::backend
+}  // namespace lindyn::backend::detail::inline LINDYN_VECTORS

@@ -9,10 +9,11 @@
 #include <span>
 
 #include <lindyn/backend/backend.hpp>
+#include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/core/worker_pool.hpp>
 
-namespace lindyn::backend::detail {
+namespace lindyn::backend::detail::inline LINDYN_VECTORS {
 
 /// y[i] = x[rows[i]], or added to it.
 template <class S>
@@ -45,4 +46,4 @@ void scatter_rows(worker_pool& pool, strided_matrix<const S> dy, std::span<const
   });
 }
 
-}  // namespace lindyn::backend::detail
+}  // namespace lindyn::backend::detail::inline LINDYN_VECTORS

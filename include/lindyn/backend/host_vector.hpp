@@ -11,7 +11,7 @@
 #include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 
-namespace lindyn::backend::detail {
+namespace lindyn::backend::detail::inline LINDYN_VECTORS {
 
 /// Registers of that many bytes.
 template <class S, int Bytes = vector_bytes>
@@ -87,4 +87,4 @@ template <int Lanes, int Count = Lanes, class Value>
   }
 }
 
-}  // namespace lindyn::backend::detail
+}  // namespace lindyn::backend::detail::inline LINDYN_VECTORS

@@ -13,9 +13,10 @@
 #include <lindyn/backend/tile_product.hpp>
 #include <lindyn/core/aligned_vector.hpp>
 #include <lindyn/core/unroll.hpp>
+#include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 
-namespace lindyn::backend::detail {
+namespace lindyn::backend::detail::inline LINDYN_VECTORS {
 
 /// The right factor of a product as panels of tile_size::columns columns, each contiguous, the last one filled up with
 /// zeros.
@@ -89,4 +90,4 @@ void pack_columns(strided_matrix<const S> b, S* panel) {
     }
 }
 
-}  // namespace lindyn::backend::detail
+}  // namespace lindyn::backend::detail::inline LINDYN_VECTORS

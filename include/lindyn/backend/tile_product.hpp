@@ -11,9 +11,10 @@
 #include <lindyn/backend/backend.hpp>
 #include <lindyn/backend/host_vector.hpp>
 #include <lindyn/core/unroll.hpp>
+#include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 
-namespace lindyn::backend::detail {
+namespace lindyn::backend::detail::inline LINDYN_VECTORS {
 
 using lindyn::detail::unroll;
 
@@ -130,4 +131,4 @@ void panel_product(index rows, index inner, left_factor<S> a, right_factor<S> b,
   }
 }
 
-}  // namespace lindyn::backend::detail
+}  // namespace lindyn::backend::detail::inline LINDYN_VECTORS

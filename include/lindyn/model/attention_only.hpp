@@ -13,13 +13,14 @@
 #include <lindyn/core/parallel.hpp>
 #include <lindyn/core/parameter_table.hpp>
 #include <lindyn/core/sizes.hpp>
+#include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/model/attention_only/attention_pass.hpp>
 #include <lindyn/model/attention_shape.hpp>
 #include <lindyn/task/batch.hpp>
 #include <lindyn/task/loss.hpp>
 
-namespace lindyn::model {
+namespace lindyn::model::inline LINDYN_VECTORS {
 
 /// Memory that evaluations reuse, and the number of threads they may use; results don't depend on either.
 /// It belongs to one evaluation at a time, and may be handed from one network to another.
@@ -214,4 +215,4 @@ private:
   parameter_table table_;
 };
 
-}  // namespace lindyn::model
+}  // namespace lindyn::model::inline LINDYN_VECTORS

@@ -9,7 +9,7 @@
 
 #include <lindyn/core/vector_width.hpp>
 
-namespace lindyn::reduced {
+namespace lindyn::reduced::inline LINDYN_VECTORS {
 
 /// Eight numbers, one for each of eight rows, in as few of the processor's vectors as they fit (a vector extension of
 /// GCC and Clang; longer vectors than the processor's are slow under GCC 12, hence the parts).
@@ -84,4 +84,4 @@ private:
   }
 };
 
-}  // namespace lindyn::reduced
+}  // namespace lindyn::reduced::inline LINDYN_VECTORS

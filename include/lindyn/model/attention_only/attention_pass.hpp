@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include <lindyn/core/parameter_table.hpp>
+#include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/model/attention_only/group_state.hpp>
 #include <lindyn/model/attention_only/lanes.hpp>
@@ -18,7 +19,7 @@
 #include <lindyn/task/batch.hpp>
 #include <lindyn/task/loss.hpp>
 
-namespace lindyn::model::detail {
+namespace lindyn::model::detail::inline LINDYN_VECTORS {
 
 /// The stream behind l layers holds (H+1)^l copies P_c X_0 of the one-hot input, with P_c the product of the patterns
 /// along path c (path_products.hpp). So nothing of the stream's width D (H+1)^l is ever formed for all places:
@@ -302,4 +303,4 @@ private:
   lane_memory<Scalar> state_memory_, scratch_memory_, stream_memory_, slope_memory_, query_memory_, logit_memory_;
 };
 
-}  // namespace lindyn::model::detail
+}  // namespace lindyn::model::detail::inline LINDYN_VECTORS

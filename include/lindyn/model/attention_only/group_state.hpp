@@ -5,10 +5,11 @@
 /// What an attention pass keeps of a group of sequences, one in each lane, from its forward to its backward pass.
 
 #include <lindyn/core/sizes.hpp>
+#include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/model/attention_only/lanes.hpp>
 
-namespace lindyn::model::detail {
+namespace lindyn::model::detail::inline LINDYN_VECTORS {
 
 /// The relations F_cd of a head, one for each pair of stream copies: `count` x `count` blocks of `size` entries.
 template <class Scalar>
@@ -64,4 +65,4 @@ private:
   [[nodiscard]] index path_offset() const noexcept { return relation_offset(layers); }
 };
 
-}  // namespace lindyn::model::detail
+}  // namespace lindyn::model::detail::inline LINDYN_VECTORS

@@ -14,7 +14,7 @@
 #include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 
-namespace lindyn::model::detail {
+namespace lindyn::model::detail::inline LINDYN_VECTORS {
 
 /// Vectors of the processor's register width, by the vector extensions that g++ and clang share.
 template <class Scalar>
@@ -153,4 +153,4 @@ void lane_softmax_backward(const lane_entry<Scalar>* pattern, lane_entry<Scalar>
   for (index j = 0; j < visible; ++j) derivative[j] = pattern[j] * (derivative[j] - mean);
 }
 
-}  // namespace lindyn::model::detail
+}  // namespace lindyn::model::detail::inline LINDYN_VECTORS

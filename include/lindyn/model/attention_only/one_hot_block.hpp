@@ -6,11 +6,12 @@
 
 #include <algorithm>
 
+#include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/model/attention_only/lanes.hpp>
 #include <lindyn/task/batch.hpp>
 
-namespace lindyn::model::detail {
+namespace lindyn::model::detail::inline LINDYN_VECTORS {
 
 /// The sequences [begin, end) of a batch, in groups of one sequence a lane. Lanes behind the block's end repeat its
 /// last sequence, with weight zero. The batch's arrays must outlive the block.
@@ -124,4 +125,4 @@ private:
   index vocabulary_ = 0;
 };
 
-}  // namespace lindyn::model::detail
+}  // namespace lindyn::model::detail::inline LINDYN_VECTORS

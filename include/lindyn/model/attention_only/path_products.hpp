@@ -17,11 +17,12 @@
 
 #include <algorithm>
 
+#include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/model/attention_only/group_state.hpp>
 #include <lindyn/model/attention_only/lanes.hpp>
 
-namespace lindyn::model::detail {
+namespace lindyn::model::detail::inline LINDYN_VECTORS {
 
 /// Where a path starts: at a row p_0 of weights, or at the last place alone, whose unit vector isn't stored.
 enum class path_start { row, last_place };
@@ -134,4 +135,4 @@ void fold_relations_backward(const group_state<Scalar>& state, int layer, const 
         }
 }
 
-}  // namespace lindyn::model::detail
+}  // namespace lindyn::model::detail::inline LINDYN_VECTORS

@@ -10,9 +10,10 @@
 
 #include <Eigen/Core>
 
+#include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
 
-namespace lindyn::model::detail {
+namespace lindyn::model::detail::inline LINDYN_VECTORS {
 
 /// rows x columns entries data[row stride + column].
 template <class T>
@@ -69,4 +70,4 @@ void add_entries(Scalar* to, const Scalar* from, index count) {
   Eigen::Map<array>(to, count) += Eigen::Map<const array>(from, count);
 }
 
-}  // namespace lindyn::model::detail
+}  // namespace lindyn::model::detail::inline LINDYN_VECTORS
