@@ -2,13 +2,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
-#include <new>
 #include <type_traits>
 #include <vector>
 
@@ -18,29 +15,9 @@
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/random.hpp>
 
+#include "../counted_allocations.hpp"
 #include "../difference.hpp"
 #include "random_matrix.hpp"
-
-namespace {
-std::atomic<int> allocations{0};
-}
-
-// Not inlined: g++ 12 takes free() in an inlined operator delete for a mistake.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
-  ++allocations;
-  const auto unit = static_cast<std::size_t>(alignment);
-  if (void* memory = std::aligned_alloc(unit, (size + unit - 1) / unit * unit)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -51,6 +28,7 @@ using lindyn::backend::plain;
 using lindyn::backend::row_segment;
 using lindyn::backend::strided_matrix;
 using lindyn::backend::update;
+using lindyn::testing::allocations;
 
 struct sizes {
   lindyn::index rows, columns, gaps;
@@ -244,7 +222,7 @@ TEST_CASE("no kernel allocates once it has seen a size; a copy of a backend has 
     host on(threads);
     host::prepared<float> p;
     const double loss = all_kernels(on, p);
-    const int before = allocations;
+    const long before = allocations;
     CHECK(before > 0);
     CHECK(all_kernels(on, p) == loss);
     CHECK(allocations == before);

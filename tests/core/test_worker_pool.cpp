@@ -8,13 +8,23 @@
 #include <limits>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#if defined(__linux__)
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <fstream>
+#endif
+
 #include <lindyn/core/aligned_vector.hpp>
 #include <lindyn/core/unroll.hpp>
 #include <lindyn/core/worker_pool.hpp>
+
+#include "../sanitized.hpp"
 
 using lindyn::worker_pool;
 
@@ -140,3 +150,24 @@ TEST_CASE("an unrolled loop gets its numbers in order, as constants") {
   });
   CHECK(seen == std::vector{0, 1, 2});
 }
+
+// Sanitizers end the program where memory is refused to them.
+#if defined(__linux__) && !defined(LINDYN_SANITIZED)
+TEST_CASE("more threads than the system can start are refused by name, and those that have started end") {
+  long pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+  rlimit tight = before;
+  tight.rlim_cur = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE)) + (rlim_t(200) << 20);
+  REQUIRE(setrlimit(RLIMIT_AS, &tight) == 0);
+  std::string refused;
+  try {
+    worker_pool pool(500);  // stacks of 8 MiB, as a rule
+  } catch (const lindyn::argument_error& fault) {
+    refused = fault.what();
+  }
+  REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
+  CHECK(refused.starts_with("threads = 500 is not allowed: it must be no more than the system can start"));
+}
+#endif

@@ -16,7 +16,7 @@
 #include <lindyn/model/prenorm_transformer.hpp>
 
 #include "../difference.hpp"
-#include "../train/counted_allocations.hpp"
+#include "../counted_allocations.hpp"
 
 using lindyn::argument_error;
 using lindyn::non_finite_error;

@@ -24,7 +24,7 @@
 #include <lindyn/train/trainer.hpp>
 
 #include "../io/testing.hpp"
-#include "counted_allocations.hpp"
+#include "../counted_allocations.hpp"
 #include "noisy_bowl.hpp"
 
 namespace {

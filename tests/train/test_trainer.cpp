@@ -17,7 +17,7 @@
 #include <lindyn/train/law_objective.hpp>
 #include <lindyn/train/trainer.hpp>
 
-#include "counted_allocations.hpp"
+#include "../counted_allocations.hpp"
 #include "noisy_bowl.hpp"
 
 namespace {

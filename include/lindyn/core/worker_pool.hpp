@@ -11,6 +11,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -32,15 +33,18 @@ public:
 
   explicit worker_team(int threads)
       : patience_(threads <= static_cast<int>(std::thread::hardware_concurrency()) ? 1000 : 0) {
-    helpers_.reserve(static_cast<std::size_t>(threads - 1));
-    for (int worker = 1; worker < threads; ++worker) helpers_.emplace_back([this, worker] { help(worker); });
+    try {
+      helpers_.reserve(static_cast<std::size_t>(threads - 1));
+      for (int worker = 1; worker < threads; ++worker) helpers_.emplace_back([this, worker] { help(worker); });
+    } catch (const std::exception&) {
+      stop();  // those that have started wait for work, and would for ever
+      throw argument_error("threads", std::to_string(threads),
+                           "no more than the system can start (" + std::to_string(helpers_.size() + 1) + " just now)");
+    }
   }
   worker_team(const worker_team&) = delete;
   worker_team& operator=(const worker_team&) = delete;
-  ~worker_team() {
-    stopped_.store(true, std::memory_order_relaxed);
-    announce();
-  }
+  ~worker_team() { stop(); }
 
   [[nodiscard]] int threads() const noexcept { return static_cast<int>(helpers_.size()) + 1; }
 
@@ -60,6 +64,11 @@ public:
   }
 
 private:
+  void stop() {
+    stopped_.store(true, std::memory_order_relaxed);
+    announce();
+  }
+
   void announce() {
     announced_.fetch_add(1, std::memory_order_release);
     announced_.notify_all();
@@ -121,6 +130,7 @@ private:
 class worker_pool {
 public:
   /// \param threads  how many work at once, the caller's own included, at least 1
+  /// Throws argument_error for fewer, and for more than the system can start.
   explicit worker_pool(int threads = 1) {
     require(threads >= 1, "threads", threads, "at least 1");
     if (threads > 1) team_ = std::make_unique<detail::worker_team>(threads);

@@ -9,19 +9,13 @@
 #include <cstdlib>
 #include <new>
 
+#include "sanitized.hpp"
+
 namespace lindyn::testing {
 inline std::atomic<long> allocations{0};  ///< of this program so far
 }
 
 // Sanitizers have a malloc of their own; elsewhere ours counts and asks that of glibc.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define LINDYN_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define LINDYN_SANITIZED 1
-#endif
-#endif
-
 #if defined(__GLIBC__) && !defined(LINDYN_SANITIZED)
 extern "C" void* __libc_malloc(std::size_t size);
 extern "C" void* malloc(std::size_t size) noexcept {
