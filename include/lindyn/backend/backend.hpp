@@ -33,7 +33,10 @@ struct strided_matrix {
     return {data, count, columns, stride};
   }
   /// A view of const elements of the same matrix.
-  constexpr operator strided_matrix<const T>() const noexcept { return {data, rows, columns, stride}; }
+  template <std::same_as<const T> Const>
+  constexpr operator strided_matrix<Const>() const noexcept {
+    return {data, rows, columns, stride};
+  }
 };
 
 /// A matrix without gaps as a strided one.
@@ -75,8 +78,10 @@ struct answer_score {
   std::int64_t total = 0;    ///< sum of all counts
 };
 
-/// Where arrays live and kernels run. All pointers and spans that a kernel gets point into memory of the backend; index
-/// tables (`rows`, `answers`, ..) too. Matrices never overlap. Results are the same bits for any number of threads.
+/// Where arrays live and kernels run. Matrices and vectors of S that a kernel gets lie in memory of the backend, and never
+/// overlap. Index tables (`rows`, `answers`, `visible`, ..) lie in the host's memory today, where networks list them
+/// for every batch; and networks look at logits, and the trainer at weights and gradients, as at any array of the host, so
+/// that a backend's memory must be readable there. Results are the same bits for any number of threads.
 ///
 /// | kernel | what it computes |
 /// |---|---|

@@ -44,7 +44,7 @@ struct lane_numbers {
   }
 };
 
-/// The largest number; NaN is passed over if there is any other, and shows in the sum of exponentials.
+/// The largest number; NaN if the first one is. Others that are NaN are passed over, and show in the sum of exponentials.
 template <class S>
 S largest_of(const S* numbers, index count) {
   using v = vectors<S>;

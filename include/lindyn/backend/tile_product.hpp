@@ -87,7 +87,9 @@ void product_tile(index inner, const left_factor<S>& a, const right_factor<S>& b
   const S* left = a.data;
   const S* panel = b.data;
   const index row_step = a.row_step, inner_step = a.inner_step, panel_step = b.stride;
+#ifndef __CUDACC__    // which doesn't know the pragma
 #pragma GCC unroll 4  // a few percent, most for gradients of weights
+#endif
   for (index k = 0; k < inner; ++k, left += inner_step, panel += panel_step) {
     vector right[Vectors];
     unroll<Vectors>([&](auto v) __attribute__((always_inline)) { right[v] = registers::load(panel + v * lanes); });

@@ -4,6 +4,7 @@
 /// \file
 /// Non-owning, row-major views. Interfaces take these rather than Eigen types, so that device code can include them.
 
+#include <concepts>
 #include <cstddef>
 #include <span>
 
@@ -33,7 +34,10 @@ struct matrix_view {
   [[nodiscard]] constexpr T* end() const noexcept { return data + size(); }
 
   /// A view of const elements of the same matrix.
-  constexpr operator matrix_view<const T>() const noexcept { return {data, rows, columns}; }
+  template <std::same_as<const T> Const>
+  constexpr operator matrix_view<Const>() const noexcept {
+    return {data, rows, columns};
+  }
 };
 
 }  // namespace lindyn
