@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <lindyn/core/random.hpp>
@@ -143,6 +144,26 @@ TEST_CASE("order parameters are what their definitions say, of visible keys alon
   }
 }
 
+TEST_CASE("attention whose rows don't sum to one is refused, and the head is named") {
+  const attention_layout layout{.heads = 3, .length = 4, .causal = true};
+  auto attention = random_attention(5, layout, 1);
+  const auto refused = [&] {
+    head_statistics statistics(3);
+    statistics.add(std::span<const double>(attention), layout);
+    try {
+      (void)order_parameters_of(statistics);
+    } catch (const argument_error& error) {
+      return error.argument();
+    }
+    return std::string("nothing");
+  };
+  CHECK(refused() == "nothing");
+  for (double& entry : attention) entry *= 1 + 5e-4;
+  CHECK(refused() == "nothing");
+  for (std::size_t entry = 16; entry < 32; ++entry) attention[entry] *= 2;  // of the first sequence the second head
+  CHECK(refused() == "rows of head 1");
+}
+
 TEST_CASE("sigma_H is bounded by half of the entropy of uniform attention, and reaches that") {
   const order_parameters three = half_uniform(4, 3);
   CHECK(three.all_rows.sigma_h == doctest::Approx(std::log(6) / 6).epsilon(1e-14));
@@ -186,8 +207,8 @@ TEST_CASE("what vanishes is defined: equal heads, constant patterns, patterns of
   CHECK(equal.all_rows.sigma_h == 0);
   // Equal but for rounding.
   const double rounding = 3 * std::numeric_limits<double>::epsilon();
-  for (const double weight : {1 / 3., 0.2}) {
-    patterns almost(3, std::vector(3, weight));
+  for (const std::size_t places : {3, 5}) {
+    patterns almost(3, std::vector(places, 1 / static_cast<double>(places)));
     for (std::size_t head = 0; head < 3; ++head) almost[head][head] += rounding;
     CHECK(*of_constant_rows(almost).pr_norm_across_heads == 0);
     CHECK(*of_constant_rows(almost).pr_norm_own_mean == 0);

@@ -103,6 +103,18 @@ TEST_CASE("singular values of a matrix whose values are known in closed form") {
   }
   CHECK(error < 1e-13);
   CHECK(condensation(matrix.view()) == doctest::Approx(sum * sum / squares).epsilon(1e-12));
+
+  // Powers of two change no digit, as long as there are numbers of that size.
+  for (const int exponent : {-950, -600, 600, 1020}) {
+    numbers scaled = matrix;
+    for (index i = 0; i < 40; ++i)
+      for (index j = 0; j < 40; ++j) scaled(i, j) = std::ldexp(matrix(i, j), exponent);
+    CHECK(condensation(scaled.view()) == condensation(matrix.view()));
+    CHECK(singular_values(scaled.view()).back() == std::ldexp(values.back(), exponent));
+  }
+  numbers wide{8, 8};  // sizes from 1 to 1e-147, whose squares have no product
+  for (index i = 0; i < 8; ++i) wide(i, i) = std::pow(10, -21 * i), wide(i, (i + 1) % 8) = wide(i, i) / 2;
+  CHECK(condensation(wide.view()) == doctest::Approx(1).epsilon(1e-12));
 }
 
 TEST_CASE("condensation counts directions") {
@@ -259,6 +271,30 @@ TEST_CASE("norms of groups leave out what lies between the matrices, and modules
   CHECK(norms[4].name == "ln_f");
   CHECK(group_norms(table, std::span(weights), std::vector{module_parts{"none", {}}})[0].rms == 0);
   CHECK_THROWS_AS((void)group_norms(table, std::span(weights), std::vector{module_parts{"x", {"y"}}}), argument_error);
+}
+
+TEST_CASE("the radial drive of a group is the rate at which its size grows along the negative gradient") {
+  parameter_table table(4);
+  for (const char* name : {"tok_emb", "blocks.0.mlp.fc1.weight", "blocks.0.mlp.fc2.weight", "ln_f"})
+    table.append(name, 1, 3);
+  counter_generator generator(5);
+  std::vector<double> weights(static_cast<std::size_t>(table.size())), gradient(weights.size()), later(weights.size());
+  for (double& weight : weights) weight = standard_normal(generator);
+  for (double& slope : gradient) slope = standard_normal(generator);
+  for (int entry = 12; entry < 15; ++entry) weights[static_cast<std::size_t>(entry)] = 0;
+  constexpr double step = 1e-6;
+  for (std::size_t i = 0; i < weights.size(); ++i) later[i] = weights[i] - step * gradient[i];
+  const auto groups = modules(table);
+  const auto drives = radial_drives(table, weights, gradient, groups);
+  const auto before = group_norms(table, weights, groups), after = group_norms(table, later, groups);
+  REQUIRE(drives.size() == 3);
+  for (std::size_t group = 0; group < 2; ++group) {
+    const double growth = std::log(after[group].frobenius / before[group].frobenius) / step;
+    CHECK(*drives[group].rate == doctest::Approx(growth).epsilon(1e-5));
+  }
+  CHECK(drives[1].name == "blocks.0.mlp");
+  CHECK(!drives[2].rate);
+  CHECK(radial_drives(table, weights, weights, groups)[0].rate == -1);
 }
 
 }  // namespace

@@ -4,8 +4,7 @@
 /// \file
 /// Condensation: in how many directions a matrix has its weight.
 
-#include <cstddef>
-#include <span>
+#include <ranges>
 #include <string>
 #include <string_view>
 
@@ -21,12 +20,15 @@ namespace lindyn::observe {
 /// Throws non_finite_error.
 template <class T>
 [[nodiscard]] double condensation(const matrix_view<T>& matrix) {
+  const auto values = singular_values(matrix);
+  if (values.empty() || values.front() == 0) return 0;
   double sum = 0, squares = 0;
-  for (const double value : singular_values(matrix)) {
-    sum += value;
-    squares += value * value;
+  for (const double value : values) {
+    const double share = value / values.front();
+    sum += share;
+    squares += share * share;
   }
-  return squares > 0 ? sum * sum / squares : 0.0;
+  return sum * sum / squares;
 }
 
 /// The mean condensation of all matrices whose names end so: the value matrices of all layers, unless said otherwise.
@@ -34,8 +36,8 @@ template <class T>
 /// \param weights  laid out by it
 /// \param ending   of the names
 /// Throws argument_error if there are none, shape_error for another number of weights, non_finite_error.
-template <class T>
-[[nodiscard]] double mean_condensation(const parameter_table& table, std::span<T> weights,
+template <std::ranges::contiguous_range Weights>
+[[nodiscard]] double mean_condensation(const parameter_table& table, const Weights& weights,
                                        std::string_view ending = ".attn.v.weight") {
   double sum = 0;
   int matrices = 0;

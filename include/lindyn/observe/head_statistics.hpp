@@ -120,6 +120,8 @@ public:
     return product(one, other) -
            sums_[static_cast<std::size_t>(one)] * sums_[static_cast<std::size_t>(other)] / entries_;
   }
+  /// A head's weights, the sum over all rows: there are as many rows if each is normalised.
+  [[nodiscard]] double sum(int head) const noexcept { return sums_[static_cast<std::size_t>(head)]; }
   /// A head's entropy in nats, the sum over all rows.
   [[nodiscard]] double entropy(int head) const noexcept { return entropies_[static_cast<std::size_t>(head)]; }
   /// A head's entropy in nats, the sum over the last rows.

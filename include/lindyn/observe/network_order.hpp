@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <numeric>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -38,11 +39,11 @@ struct network_order {
 
 /// Those of dense attention, one array of (sequences, heads, n, n) a layer, as the networks' `attention` returns it.
 /// Throws as head_statistics::add, too.
-template <class T>
-[[nodiscard]] network_order network_order_of(std::span<const std::vector<T>> attention,
-                                             const attention_layout& layout) {
-  std::vector<head_statistics> layers(attention.size(), head_statistics(layout.heads));
-  for (std::size_t layer = 0; layer < layers.size(); ++layer) layers[layer].add(std::span(attention[layer]), layout);
+template <std::ranges::forward_range Layers>
+requires std::ranges::contiguous_range<const std::ranges::range_value_t<Layers>>
+[[nodiscard]] network_order network_order_of(const Layers& attention, const attention_layout& layout) {
+  std::vector<head_statistics> layers;
+  for (const auto& layer : attention) layers.emplace_back(layout.heads).add(std::span(layer), layout);
   return network_order_of(layers);
 }
 

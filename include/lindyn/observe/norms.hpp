@@ -2,12 +2,13 @@
 #pragma once
 
 /// \file
-/// Norms of groups of parameters.
+/// Norms of groups of parameters, and what drives them.
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <span>
+#include <optional>
+#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,8 +54,8 @@ struct group_norm {
 /// \param weights  laid out by it: weights, a gradient, moments
 /// \param groups   a matrix may be in several
 /// Throws argument_error for a name that isn't in the table, shape_error for another number of weights.
-template <class T, class Groups>
-[[nodiscard]] std::vector<group_norm> group_norms(const parameter_table& table, std::span<T> weights,
+template <std::ranges::contiguous_range Weights, class Groups>
+[[nodiscard]] std::vector<group_norm> group_norms(const parameter_table& table, const Weights& weights,
                                                   const Groups& groups) {
   std::vector<group_norm> result;
   for (const auto& group : groups) {
@@ -68,6 +69,40 @@ template <class T, class Groups>
     norm.frobenius = std::sqrt(squares);
     if (norm.entries > 0) norm.rms = std::sqrt(squares / static_cast<double>(norm.entries));
     result.push_back(std::move(norm));
+  }
+  return result;
+}
+
+/// How strongly a gradient drives the size of a group of parameters.
+struct radial_drive {
+  std::string name;            ///< of the group
+  std::optional<double> rate;  ///< -<g, w> / |w|^2; none where the weights are all zero
+};
+
+/// The rate -<g, w> / |w|^2 at which descent along the gradient g lets ln |w| grow, a group at a time: under
+/// dw/dt = -g - lambda w, d ln |w| / dt = rate - lambda. So rate / lambda, for a decay of lambda > 0, says which of the two
+/// wins: above 1 the group grows, below it shrinks, and at 1 its size is in equilibrium. It says so of gradient descent;
+/// Adam's steps are others.
+/// \param table     says where the matrices lie
+/// \param weights   laid out by it
+/// \param gradient  of the loss alone, without decay, laid out by it
+/// \param groups    as in group_norms
+/// Throws as group_norms does.
+template <std::ranges::contiguous_range Weights, std::ranges::contiguous_range Gradient, class Groups>
+[[nodiscard]] std::vector<radial_drive> radial_drives(const parameter_table& table, const Weights& weights,
+                                                      const Gradient& gradient, const Groups& groups) {
+  std::vector<radial_drive> result;
+  for (const auto& group : groups) {
+    double squares = 0, product = 0;
+    for (const auto& name : group.matrices) {
+      const auto matrix = table.view(name, weights), derivative = table.view(name, gradient);
+      for (auto w = matrix.begin(), g = derivative.begin(); w != matrix.end(); ++w, ++g) {
+        squares += static_cast<double>(*w) * static_cast<double>(*w);
+        product += static_cast<double>(*g) * static_cast<double>(*w);
+      }
+    }
+    result.push_back({.name = group.name, .rate = std::nullopt});
+    if (squares > 0) result.back().rate = -product / squares;
   }
   return result;
 }

@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -79,8 +80,9 @@ template <class Entropy>
 
 }  // namespace detail
 
-/// The order parameters of one layer. Throws argument_error if there is no last row among the rows, non_finite_error if
-/// an entry was negative or not finite.
+/// The order parameters of one layer. Throws argument_error if there is no last row among the rows, or if a head's rows
+/// don't sum to 1, on average to 1e-3 (zeros alone pass: a head that was taken out), non_finite_error if an entry was
+/// negative or not finite.
 [[nodiscard]] inline order_parameters order_parameters_of(const head_statistics& layer) {
   const int heads = layer.heads();
   require(layer.last_rows() > 0, "layer.last_rows()", layer.last_rows(), "positive: there is no attention to tell of");
@@ -89,6 +91,11 @@ template <class Entropy>
   result.last_row =
       detail::entropies_of_heads(heads, layer.last_rows(), [&](int head) { return layer.last_entropy(head); });
   require_finite("attention's entropy", std::span(&result.all_rows.sigma_h, 1));
+  for (int head = 0; head < heads; ++head) {
+    const double sum = layer.sum(head) / layer.rows();
+    if (sum != 0 && std::abs(sum - 1) > 1e-3)  // weights of half precision are off by 5e-4
+      require(false, "rows of head " + std::to_string(head), sum, "1 in sum, as the softmax makes them");
+  }
   if (heads == 1) return result;
 
   double squares = 0, cosines = 0;

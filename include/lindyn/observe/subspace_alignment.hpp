@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,8 +38,8 @@ struct head_circuit {
 namespace detail {
 
 /// Rows (of W_Q, W_K, W_V), transposed, or columns (of W_O) that belong to a head.
-template <class T>
-[[nodiscard]] Eigen::MatrixXd head_part(const parameter_table& table, std::span<T> weights, const head_place& place,
+template <std::ranges::contiguous_range Weights>
+[[nodiscard]] Eigen::MatrixXd head_part(const parameter_table& table, const Weights& weights, const head_place& place,
                                         int heads, const char* which, bool columns) {
   const std::string name = "blocks." + std::to_string(place.layer) + ".attn." + which + ".weight";
   const auto matrix = table.view(name, weights);
@@ -61,16 +62,16 @@ template <class T>
 /// framework for transformer circuits", 2021). Matrices are (outputs x inputs), named blocks.L.attn.o.weight and so on;
 /// heads are consecutive blocks. The gain of the normalisation before it is no part of it.
 /// Throws argument_error for names and heads that aren't there, shape_error, non_finite_error.
-template <class T>
-[[nodiscard]] head_circuit output_value_circuit(const parameter_table& table, std::span<T> weights,
+template <std::ranges::contiguous_range Weights>
+[[nodiscard]] head_circuit output_value_circuit(const parameter_table& table, const Weights& weights,
                                                 const head_place& place, int heads) {
   return {detail::head_part(table, weights, place, heads, "o", true),
           detail::head_part(table, weights, place, heads, "v", false)};
 }
 
 /// W_Q' W_K of a head: its score is x_q' W_Q' W_K x_k but for biases and scale. Otherwise as output_value_circuit.
-template <class T>
-[[nodiscard]] head_circuit query_key_circuit(const parameter_table& table, std::span<T> weights,
+template <std::ranges::contiguous_range Weights>
+[[nodiscard]] head_circuit query_key_circuit(const parameter_table& table, const Weights& weights,
                                              const head_place& place, int heads) {
   return {detail::head_part(table, weights, place, heads, "q", false),
           detail::head_part(table, weights, place, heads, "k", false)};
@@ -89,7 +90,8 @@ enum class side {
   Eigen::MatrixXd far = of == side::left ? circuit.right : circuit.left;
   require(dimension >= 1 && dimension <= near.cols(), "dimension", dimension,
           "in [1, " + std::to_string(near.cols()) + "], the width of a head");
-  // near far' is as it was, but far has become orthogonal columns: their norms belong to near's.
+  for (Eigen::MatrixXd* factor : {&near, &far}) scale_to_one(*factor);
+  // near far' is as it was but for a factor, and far has become orthogonal columns: their norms belong to near's.
   orthogonalise_columns(far, &near);
   for (index column = 0; column < near.cols(); ++column) near.col(column) *= far.col(column).norm();
   orthogonalise_columns(near);
