@@ -77,7 +77,7 @@ TEST_CASE("coupled decay is lr_scaled decay under gradient descent, and a step o
   std::vector<double> coupled{3, -0.7}, scaled = coupled;
   step(optimizer::sgd_options{}, coupled_l2, coupled);
   step(optimizer::sgd_options{}, lr_scaled, scaled);
-  CHECK(coupled == scaled);
+  for (std::size_t i = 0; i < 2; ++i) CHECK(coupled[i] == doctest::Approx(scaled[i]).epsilon(1e-15));
   CHECK(scaled[0] == doctest::Approx(3 - 0.5 * (0.3 + 0.2 * 3)).epsilon(1e-15));
   // However small the rate: Adam divides the decay by its own size.
   const auto weights =
@@ -98,10 +98,23 @@ TEST_CASE("decay that makes no sense is refused by name") {
   CHECK(refused({.mode = static_cast<optimizer::decay_mode>(-1)}, "decay.mode"));
   CHECK(names([] { (void)factors({.mode = static_cast<optimizer::decay_mode>(4)}, 0.5); }, "decay.mode"));
   CHECK(names([] { (void)factors({.rate = 3, .mode = lr_scaled}, 0.5); }, "decay.rate"));
-  CHECK(names([] { idle(optimizer::sgd_options{.decay = {.rate = 3, .mode = coupled_l2}}, 0.5); }, "decay.rate"));
+  CHECK(refused({.rate = 2e6, .mode = coupled_l2}, "decay.rate"));  // its square would be infinite in Adam's moments
+  CHECK(refused({.rate = 0.5, .mode = ratio, .base_learning_rate = 2e6}, "decay.base_learning_rate"));
   CHECK(names([] { optimizer::sgd<double>(1, {.decay = {.rate = -1}}); }, "decay.rate"));
   CHECK(names([] { optimizer::momentum<double>(1, {.decay = {.rate = -1}}); }, "decay.rate"));
   CHECK(names([] { optimizer::adam<double>(1, {.decay = {.rate = -1}}); }, "decay.rate"));
+}
+
+TEST_CASE("coupled decay is what it is by either way of stepping, and the options are those that were given") {
+  const optimizer::sgd_options options{.decay = {.rate = 3, .mode = coupled_l2}};
+  optimizer::sgd<double> rule(1, options);
+  CHECK(rule.options() == options);
+  std::vector<double> weights{1}, by_range{1};
+  rule.step(weights, std::vector<double>{0}, 1);
+  const optimizer::range_decay range{0, 1, factors(options.decay, 1)};
+  rule.step(by_range, std::vector<double>{0}, 1, {&range, 1});
+  CHECK(weights == std::vector<double>{-2});  // turned, as no decoupled decay may
+  CHECK(by_range == weights);
 }
 
 TEST_CASE("the mode ratio refers to the configured rate, not to the warm-up's first") {
@@ -113,7 +126,7 @@ TEST_CASE("the mode ratio refers to the configured rate, not to the warm-up's fi
 }
 
 TEST_CASE("a learning rate that makes no sense is refused by name") {
-  for (const double rate : {-0.1, std::nan("")})
+  for (const double rate : {-0.1, 2e6, std::nan("")})
     for (const auto mode : {lr_scaled, absolute, coupled_l2})
       CHECK(names([&] { (void)factors({.rate = 0.5, .mode = mode}, rate); }, "learning_rate"));
 }

@@ -77,12 +77,12 @@ TEST_CASE("an iteration that diverges names the step, and bad options are refuse
   const auto start = normal_numbers(model.dimension(), 1, 0.4);
   std::string text;
   try {
-    reduced::descend(model, start, {.steps = 100, .learning_rate = 1e300});
+    reduced::descend(model, start, {.steps = 100, .learning_rate = 1e6});
   } catch (const non_finite_error& fault) {
     text = fault.what();
   }
   INFO(text);
-  CHECK(text.find("at step 1") != std::string::npos);
+  CHECK(text.find("loss at step ") != std::string::npos);
   CHECK(text.find("learning_rate") != std::string::npos);
   CHECK_THROWS_AS(reduced::descend(model, start, {.steps = -1}), argument_error);
   CHECK_THROWS_AS(reduced::descend(model, start, {.learning_rate = 0}), argument_error);

@@ -39,12 +39,12 @@ const auto size = static_cast<index>(start.size());
 using watcher = std::function<bool(const train::observation<double>&)>;
 using watchers = std::function<watcher(index)>;
 
-/// Run `which` of five, whose rates and seeds differ; the one numbered `diverging` takes too large steps.
+/// Run `which` of five, whose rates and seeds differ; the one numbered `diverging` is far too steep.
 auto trainer_of(index which, std::span<double> weights, index diverging = -1) {
   std::ranges::copy(start, weights.begin());
-  const double rate = which == diverging ? 1e30 : 0.1 / static_cast<double>(1 + which);
-  return train::trainer(bowl{.seed = static_cast<std::uint64_t>(which)}, weights, lindyn::optimizer::sgd<double>(size),
-                        {.learning_rate = rate});
+  const double rate = 0.1 / static_cast<double>(1 + which), height = which == diverging ? 1e30 : 1;
+  return train::trainer(bowl{.seed = static_cast<std::uint64_t>(which), .height = height}, weights,
+                        lindyn::optimizer::sgd<double>(size), {.learning_rate = rate});
 }
 
 using small_trainer = decltype(trainer_of(0, {}));

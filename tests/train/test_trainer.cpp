@@ -206,20 +206,20 @@ TEST_CASE("where a step makes weights overflow, weights and optimiser are as the
   auto weights = bowl_start<float>(), before = weights;
   noisy_bowl<float>::workspace memory;
   const optimizer::momentum<float> rule(bowl_table().size());
-  train::trainer trainer(noisy_bowl<float>{}, weights, rule,
-                         {.learning_rate = 1e-3, .learning_rate_schedule = schedule::steps{1, {{3, 1e30}, {4, 1}}}});
+  train::trainer trainer(noisy_bowl<float>{}, weights, rule);
   trainer.run(3, memory);
   before = weights;
   const auto remembered = trainer.rule();
-  train::trainer absurd(noisy_bowl<float>{.height = 1e12}, weights, remembered, {.learning_rate = 1e30});
+  train::trainer absurd(noisy_bowl<float>{.height = 1e35}, weights, remembered, {.learning_rate = 1e6});
   const std::string text = message([&] { absurd.step(memory); });
   INFO(text);
   CHECK(mentions(text, "weights embedding["));
   CHECK(mentions(text, " at step 0"));
   CHECK(weights == before);
   CHECK(absurd.rule() == remembered);
-  trainer.run(4, memory);  // a rate of 1e27 leaves weights that are finite
-  CHECK(message([&] { trainer.run(5, memory); }) == "nothing was thrown");
+  train::trainer steep(noisy_bowl<float>{.height = 1e20}, weights, remembered);  // leaves weights that are finite
+  CHECK(message([&] { steep.step(memory); }) == "nothing was thrown");
+  CHECK(weights != before);
 }
 
 TEST_CASE("after the first step nothing is allocated, with decay by groups, clipping and observers") {

@@ -43,6 +43,10 @@ enum class decay_mode {
   throw argument_error("decay.mode", std::string(text), "lr_scaled, absolute, ratio or coupled_l2");
 }
 
+/// The largest learning rate, decay rate and base of either. None that makes sense comes near it, and larger ones would
+/// take float weights or Adam's moments out of their range.
+inline constexpr double largest_rate = 1e6;
+
 /// How much the weights decay. The rate is lambda; 0 is no decay, in every mode.
 struct weight_decay {
   double rate = 0;                          ///< lambda
@@ -71,19 +75,19 @@ struct range_decay {
 inline void require_valid(const weight_decay& decay) {
   require(decay.mode >= decay_mode::lr_scaled && decay.mode <= decay_mode::coupled_l2, "decay.mode",
           static_cast<int>(decay.mode), "lr_scaled, absolute, ratio or coupled_l2");
-  require(decay.rate >= 0 && decay.rate <= 1e30, "decay.rate", decay.rate, "not negative, and at most 1e30");
+  require(decay.rate >= 0 && decay.rate <= largest_rate, "decay.rate", decay.rate, "not negative, and at most 1e6");
   require(decay.mode != decay_mode::absolute || decay.rate <= 1, "decay.rate", decay.rate,
           "at most 1 in the mode absolute");
-  require(decay.mode != decay_mode::ratio || (decay.base_learning_rate > 0 && decay.base_learning_rate <= 1e30),
-          "decay.base_learning_rate", decay.base_learning_rate, "positive in the mode ratio, and at most 1e30");
+  require(decay.mode != decay_mode::ratio || (decay.base_learning_rate > 0 && decay.base_learning_rate <= largest_rate),
+          "decay.base_learning_rate", decay.base_learning_rate, "positive in the mode ratio, and at most 1e6");
 }
 
 namespace detail {
 
 /// Throws argument_error for a learning rate that makes no sense in any step.
 inline void require_learning_rate(double learning_rate) {
-  require(learning_rate >= 0 && learning_rate <= 1e300, "learning_rate", learning_rate,
-          "not negative, and at most 1e300");
+  require(learning_rate >= 0 && learning_rate <= largest_rate, "learning_rate", learning_rate,
+          "not negative, and at most 1e6");
 }
 
 }  // namespace detail

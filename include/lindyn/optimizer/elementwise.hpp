@@ -40,8 +40,8 @@ inline void require_ranges(index size, std::span<const range_decay> ranges) {
     check(begin >= behind, "begin", begin, "at least the end of the range before");
     check(end >= begin && end <= size, "end", end, "at least begin, and at most the number of weights");
     check(factors.keep >= 0 && factors.keep <= 1, "factors.keep", factors.keep, "in [0, 1]");
-    check(factors.coupled >= 0 && factors.coupled <= 1e30, "factors.coupled", factors.coupled,
-          "not negative, and at most 1e30");
+    check(factors.coupled >= 0 && factors.coupled <= largest_rate, "factors.coupled", factors.coupled,
+          "not negative, and at most 1e6");
     behind = end;
   }
 }

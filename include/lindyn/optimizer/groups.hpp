@@ -97,8 +97,8 @@ public:
     std::map<std::string_view, std::size_t> group_of;
     for (std::size_t number = 0; number < groups_.size(); ++number) {
       const parameter_group& group = groups_[number];
-      require(group.base_decay >= 0 && group.base_decay <= 1e30, "base_decay of group '" + group.name + "'",
-              group.base_decay, "not negative, and at most 1e30");
+      require(group.base_decay >= 0 && group.base_decay <= largest_rate, "base_decay of group '" + group.name + "'",
+              group.base_decay, "not negative, and at most 1e6");
       for (const std::string& matrix : group.matrices) {
         (void)table.find(matrix);
         const auto [place, fresh] = group_of.emplace(matrix, number);

@@ -29,12 +29,16 @@ concept optimizer = std::floating_point<Scalar> &&
   { O::linear } -> std::convertible_to<bool>;
 };
 
+/// The optimiser that options describe.
+template <class Options, class Scalar>
+using rule_of = typename Options::template rule<Scalar>;
+
 /// Options from which an optimiser can be made once the number of weights is known: sgd_options, adam_options, ..
 template <class Options, class Scalar>
-concept optimizer_options = optimizer<typename Options::template rule<Scalar>, Scalar> &&
-                            std::constructible_from < typename Options::template rule<Scalar>,
-        index,
-const Options& > ;
+concept optimizer_options = optimizer<rule_of<Options, Scalar>, Scalar> &&
+    requires(index size, const Options& options) {
+  rule_of<Options, Scalar>(size, options);
+};
 
 /// An optimiser whose training can be interrupted and resumed: what it remembers is open to whoever writes checkpoints,
 /// and decay may differ from range to range of the buffer.

@@ -16,7 +16,7 @@ class sgd;
 
 /// Options of sgd.
 struct sgd_options {
-  weight_decay decay = {};  ///< without momentum, `coupled_l2` is `lr_scaled`
+  weight_decay decay = {};  ///< `coupled_l2` is `lr_scaled` up to rounding, and may turn signs
 
   /// The optimiser that these options describe.
   template <class Scalar>
@@ -37,9 +37,7 @@ public:
 
   /// \param size     number of weights, at most 2^40
   /// \param options  throws argument_error for decay that makes no sense
-  explicit sgd(index size, const sgd_options& options = {}) : base(size, options, {}) {
-    if (options.decay.mode == decay_mode::coupled_l2) this->options_.decay.mode = decay_mode::lr_scaled;
-  }
+  explicit sgd(index size, const sgd_options& options = {}) : base(size, options, {}) {}
 
 private:
   template <class Use>

@@ -14,6 +14,7 @@
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
+#include <lindyn/optimizer/decay.hpp>
 #include <lindyn/optimizer/optimizer.hpp>
 #include <lindyn/optimizer/sgd.hpp>
 #include <lindyn/reduced/manifold_loss.hpp>
@@ -48,8 +49,8 @@ template <manifold_loss Model, optimizer::optimizer<double> Optimizer>
 std::vector<double> descend(Model& model, std::span<const double> start, const descent_options& options,
                             const descent_observer& observe, Optimizer& rule) {
   require(options.steps >= 0, "steps", options.steps, "not negative");
-  require(options.learning_rate > 0 && options.learning_rate <= 1e300, "learning_rate", options.learning_rate,
-          "positive, and at most 1e300");
+  require(options.learning_rate > 0 && options.learning_rate <= optimizer::largest_rate, "learning_rate",
+          options.learning_rate, "positive, and at most 1e6");
   require_extent("start.size()", start.size(), model.dimension());
   require_finite("start", start);
   std::vector<double> coordinates(start.begin(), start.end()), gradient(coordinates.size());

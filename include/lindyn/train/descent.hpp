@@ -182,7 +182,7 @@ template <class Net, population::data_law Law,
   counter_generator generator(options.seed, ~std::uint64_t{0});  // the minibatches' streams are counted from zero
   for (index i = 0; i < net.parameters().size(); ++i)
     result.weights.push_back(static_cast<typename Net::scalar>(options.scale * standard_normal(generator)));
-  typename Rule::template rule<typename Net::scalar> optimizer(net.parameters().size(), rule);
+  optimizer::rule_of<Rule, typename Net::scalar> optimizer(net.parameters().size(), rule);
   result.seconds = descend(
       net, law, std::span(result.weights), options, [&](const auto& point) { result.losses.push_back(point.loss); },
       optimizer, constrain);

@@ -89,8 +89,8 @@ public:
                                  : options_.groups),
         decays_(options_.decay_schedule != schedule::schedule()),
         gradient_(weights.size()) {
-    require(options_.learning_rate > 0 && options_.learning_rate <= 1e30, "learning_rate", options_.learning_rate,
-            "positive, and at most 1e30");
+    require(options_.learning_rate > 0 && options_.learning_rate <= optimizer::largest_rate, "learning_rate",
+            options_.learning_rate, "positive, and at most 1e6");
     require(options_.clip_norm >= 0, "clip_norm", options_.clip_norm, "not negative (0: gradients aren't clipped)");
     require_extent("weights.size()", weights.size(), parameters().size());
     if (decays_) {
