@@ -87,6 +87,7 @@
 #include <lindyn/compare/manifold_constraint.hpp>
 #include <lindyn/compare/trajectory.hpp>
 #include <lindyn/core/aligned_vector.hpp>
+#include <lindyn/core/enumerators.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parallel.hpp>
 #include <lindyn/core/parameter_table.hpp>

@@ -78,11 +78,12 @@ TEST_CASE("shapes and starts that make no sense are refused by the name of what 
   CHECK(shape_refused([](auto& s) { s.width = 0; }) == "shape.width");
   CHECK(shape_refused([](auto& s) { s.heads = 0; }) == "shape.heads");
   CHECK(shape_refused([](auto& s) { s.layers = 0; }) == "shape.layers");
+  CHECK(shape_refused([](auto& s) { s.layers = 4097; }) == "shape.layers");
   CHECK(shape_refused([](auto& s) { s.hidden = 1 << 25; }) == "shape.hidden");
   CHECK(shape_refused([](auto& s) { s.activation = static_cast<lindyn::backend::activation>(7); }) ==
         "shape.activation");
   CHECK(shape_refused([](auto& s) { s.tied_head = true, s.outputs = 6; }) == "shape.outputs");
-  CHECK(shape_refused([](auto& s) { s.width = s.hidden = s.layers = 1 << 24, s.heads = 1; }) == "shape");
+  CHECK(shape_refused([](auto& s) { s.width = s.hidden = 1 << 24, s.layers = 4096, s.heads = 1; }) == "shape");
   CHECK(shape_refused([](auto&) {}) == "nothing");
 
   const auto start_refused = [](const initialisation& options) {
@@ -92,7 +93,7 @@ TEST_CASE("shapes and starts that make no sense are refused by the name of what 
   CHECK(start_refused({.gamma = NAN}) == "initialisation.gamma");
   CHECK(start_refused({.embedding_scale = -1}) == "initialisation.embedding_scale");
   CHECK(start_refused({.rule = static_cast<initialisation_rule>(9)}) == "initialisation.rule");
-  CHECK(refused([] { (void)lindyn::model::parse_initialisation_rule("xavier"); }) == "initialisation.rule");
+  CHECK(refused([] { (void)lindyn::parse<initialisation_rule>("xavier", "rule"); }) == "rule");
 }
 
 TEST_CASE("initial weights have the deviations of their rule, zero biases and unit gains") {
@@ -147,7 +148,7 @@ TEST_CASE(
     CHECK(std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end()));
   }
   for (const auto rule : {initialisation_rule::scaled, initialisation_rule::exponent, initialisation_rule::gpt2})
-    CHECK(lindyn::model::parse_initialisation_rule(name(rule)) == rule);
+    CHECK(lindyn::parse<initialisation_rule>(name(rule), "rule") == rule);
 }
 
 TEST_CASE("initial weights share no random bits with the batches of an equal seed") {

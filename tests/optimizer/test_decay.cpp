@@ -132,8 +132,11 @@ TEST_CASE("a learning rate that makes no sense is refused by name") {
 }
 
 TEST_CASE("modes have names") {
-  for (const auto mode : {lr_scaled, absolute, ratio, coupled_l2}) CHECK(optimizer::decay_mode_of(name(mode)) == mode);
-  CHECK(names([] { (void)optimizer::decay_mode_of("l2"); }, "decay.mode"));
+  for (const auto mode : {lr_scaled, absolute, ratio, coupled_l2})
+    CHECK(parse<optimizer::decay_mode>(name(mode), "mode") == mode);
+  CHECK_THROWS_WITH_AS((void)parse<optimizer::decay_mode>("l2", "decay-mode"),
+                       "decay-mode = l2 is not allowed: it must be lr_scaled, absolute, ratio or coupled_l2",
+                       argument_error);
   CHECK(name(lr_scaled) == "lr_scaled");
   CHECK(name(absolute) == "absolute");
   CHECK(name(ratio) == "ratio");

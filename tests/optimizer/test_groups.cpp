@@ -66,10 +66,10 @@ TEST_CASE("presets put every parameter of any table into one group") {
   without_embeddings.append("W_KQ.0.0", 4, 4);
   for (const auto preset : {group_preset::all_but_embeddings, group_preset::matrices_only, group_preset::everything}) {
     CHECK(listed(groups(preset, without_embeddings)) == "decayed 1: W_KQ.0.0; ");
-    CHECK(optimizer::group_preset_of(name(preset)) == preset);
+    CHECK(parse<group_preset>(name(preset), "groups") == preset);
     CHECK(grouped_decay(table, groups(preset, table)).groups() == groups(preset, table));
   }
-  CHECK(refusal([] { (void)optimizer::group_preset_of("all"); }).starts_with("groups = all"));
+  CHECK(refusal([] { (void)parse<group_preset>("all", "groups"); }).starts_with("groups = all"));
   CHECK(refusal([&] { (void)groups(static_cast<group_preset>(3), table); }).starts_with("preset = 3"));
 }
 

@@ -108,6 +108,8 @@ TEST_CASE("empty sets, empty batches and steps before the first are refused") {
   CHECK(complaint([] { return batch_sampler(0, {}); }) == "count = 0 is not allowed: it must be in [1, 2^31)");
   CHECK(complaint([] { return batch_sampler(5, {.size = 0}); }) == "size = 0 is not allowed: it must be in [1, 2^31)");
   CHECK(complaint([] { return batch_sampler(5, {})(-1); }) == "step = -1 is not allowed: it must be at least 0");
+  CHECK(complaint([] { return batch_sampler(5, {.draw = static_cast<sampling>(3)}); }) ==
+        "draw = 3 is not allowed: it must be with_replacement, epochs or whole");
 }
 
 }  // namespace

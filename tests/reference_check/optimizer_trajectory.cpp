@@ -103,7 +103,7 @@ void check_optimizer_trajectory(const io::json& file, const std::filesystem::pat
     const std::string rule = name.substr(0, dot);
     require(dot != std::string::npos && (rule == "adamw" || rule == "sgd"), "expected", name,
             "adamw or sgd, a dot, and a decay mode");
-    const auto mode = optimizer::decay_mode_of(name.substr(dot + 1));
+    const auto mode = parse<optimizer::decay_mode>(name.substr(dot + 1), "decay.mode");
     const auto compare_both = [&](const auto& options) {
       compare<double>(name, expected, model_file, options, mode, 1e-9, errors);
       compare<float>(name + " (float)", expected, model_file, options, mode, float_tolerance, errors);

@@ -33,11 +33,7 @@ namespace task = lindyn::task;
   if (of.task == "anchor_composition")
     return population::anchor_composition(
         {of.keys, of.anchors, of.training_pairs, seed_of("task-seed", of.task_seed), split_seed});
-  using operation = population::modular_operation;
-  const auto chosen = of.operation == "add"        ? operation::add
-                      : of.operation == "subtract" ? operation::subtract
-                      : of.operation == "multiply" ? operation::multiply
-                                                   : operation::divide;
+  const auto chosen = lindyn::parse<population::modular_operation>(of.operation, "operation");
   const auto split = of.swap_safe ? population::pair_split::swap_safe : population::pair_split::plain;
   return population::modular_arithmetic(
       {.operation = chosen, .modulus = of.modulus, .share = of.share, .split = split, .split_seed = split_seed});
@@ -45,35 +41,31 @@ namespace task = lindyn::task;
 
 /// The network for such data. Throws argument_error for settings that make none.
 [[nodiscard]] inline model::prenorm_shape make_shape(const settings& of, const task::sequence_sizes& sizes) {
-  const model::prenorm_shape result{
-      .vocabulary = sizes.vocabulary,
-      .outputs = sizes.outputs,
-      .context = sizes.length,
-      .width = of.width,
-      .heads = of.heads,
-      .layers = of.layers,
-      .hidden = of.hidden,
-      .activation = of.activation == "relu" ? backend::activation::relu : backend::activation::gelu,
-      .causal = of.causal,
-      .biases = of.biases,
-      .key_bias = of.key_bias,
-      .tied_head = of.tied_head};
+  const model::prenorm_shape result{.vocabulary = sizes.vocabulary,
+                                    .outputs = sizes.outputs,
+                                    .context = sizes.length,
+                                    .width = of.width,
+                                    .heads = of.heads,
+                                    .layers = of.layers,
+                                    .hidden = of.hidden,
+                                    .activation = lindyn::parse<backend::activation>(of.activation, "activation"),
+                                    .causal = of.causal,
+                                    .biases = of.biases,
+                                    .key_bias = of.key_bias,
+                                    .tied_head = of.tied_head};
   model::require_valid(result);
   return result;
 }
 
 /// Its weights at the start.
 [[nodiscard]] inline model::initialisation make_start(const settings& of) {
-  return {model::parse_initialisation_rule(of.initialisation), of.gamma, of.embedding_scale, seed_of("seed", of.seed)};
+  return {lindyn::parse<model::initialisation_rule>(of.initialisation, "initialisation"), of.gamma, of.embedding_scale,
+          seed_of("seed", of.seed)};
 }
 
 /// How batches are drawn.
 [[nodiscard]] inline population::batches make_batches(const settings& of) {
-  using sampling = population::sampling;
-  return {of.batch, seed_of("batch-seed", of.batch_seed),
-          of.sampling == "epochs"  ? sampling::epochs
-          : of.sampling == "whole" ? sampling::whole
-                                   : sampling::with_replacement};
+  return {of.batch, seed_of("batch-seed", of.batch_seed), lindyn::parse<population::sampling>(of.sampling, "sampling")};
 }
 
 }  // namespace examples::train_transformer

@@ -82,7 +82,7 @@ struct experiment {
     lindyn::require(of.clip >= 0, "clip", of.clip, "not negative (0: gradients aren't clipped)");
     lindyn::require_probability("reached", of.reached);
     lindyn::require(!of.out.empty(), "out", "\"\"", "a folder");
-    decay = {.mode = optimizer::decay_mode_of(of.decay_mode), .base_learning_rate = of.lr};
+    decay = {.mode = lindyn::parse<optimizer::decay_mode>(of.decay_mode, "decay-mode"), .base_learning_rate = of.lr};
     (void)chosen_diagnostics(of);
   }
 
@@ -207,16 +207,17 @@ template <class Scalar, class RuleOptions>
 [[nodiscard]] ending run_training(const settings& of, const experiment& what, const RuleOptions& options,
                                   subject<Scalar>& seen, const files& on) {
   train::interrupt interrupt;
-  train::trainer trainer(train::set_objective(seen.net, what.data.training, what.batches), std::span(seen.weights),
-                         typename RuleOptions::template rule<Scalar>(seen.net.parameters().size(), options),
-                         {.learning_rate = of.lr,
-                          .learning_rate_schedule = what.rate_schedule,
-                          .decay_schedule = what.lambda,
-                          .decay_mode = what.decay.mode,
-                          .groups = optimizer::groups(optimizer::group_preset_of(of.groups), seen.net.parameters()),
-                          .clip_norm = of.clip,
-                          .tell = examples::progress_line(),
-                          .stop = [&] { return interrupt.requested(); }});
+  train::trainer trainer(
+      train::set_objective(seen.net, what.data.training, what.batches), std::span(seen.weights),
+      typename RuleOptions::template rule<Scalar>(seen.net.parameters().size(), options),
+      {.learning_rate = of.lr,
+       .learning_rate_schedule = what.rate_schedule,
+       .decay_schedule = what.lambda,
+       .decay_mode = what.decay.mode,
+       .groups = optimizer::groups(lindyn::parse<optimizer::group_preset>(of.groups, "groups"), seen.net.parameters()),
+       .clip_norm = of.clip,
+       .tell = examples::progress_line(),
+       .stop = [&] { return interrupt.requested(); }});
   const train::settings seeds{{"split_seed", std::to_string(of.split_seed)}, {"init_seed", std::to_string(of.seed)}};
   if (on.resume) {
     train::resume_checkpoint(on.checkpoint, trainer, seeds);

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include <lindyn/core/views.hpp>
 
@@ -56,6 +57,17 @@ enum class activation {
   gelu,  ///< x Phi(x) with the exact normal distribution function Phi (Hendrycks and Gimpel, arXiv 1606.08415)
   relu,  ///< max(x, 0); its derivative at 0 is 0
 };
+
+/// The nonlinearity's name.
+[[nodiscard]] constexpr std::string_view name(activation which) noexcept {
+  switch (which) {
+    case activation::gelu:
+      return "gelu";
+    case activation::relu:
+      return "relu";
+  }
+  return {};
+}
 
 /// Query rows [begin, end) see the same number of keys.
 struct row_segment {

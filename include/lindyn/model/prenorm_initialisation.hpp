@@ -6,10 +6,10 @@
 
 #include <cmath>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include <lindyn/core/enumerators.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/random.hpp>
 #include <lindyn/model/prenorm_shape.hpp>
@@ -33,14 +33,7 @@ enum class initialisation_rule {
     case initialisation_rule::gpt2:
       return "gpt2";
   }
-  return "unknown";
-}
-
-/// The rule of that name. Throws argument_error, listing the names, if there is none.
-[[nodiscard]] inline initialisation_rule parse_initialisation_rule(std::string_view text) {
-  for (const auto rule : {initialisation_rule::scaled, initialisation_rule::exponent, initialisation_rule::gpt2})
-    if (name(rule) == text) return rule;
-  throw argument_error("initialisation.rule", std::string(text), "scaled, exponent or gpt2");
+  return {};
 }
 
 /// Options of initial_weights. As the windows experiment: {.gamma = g, .embedding_scale = g / 8}.
@@ -57,8 +50,7 @@ inline constexpr std::uint64_t weight_stream = std::uint64_t{1} << 63;
 
 /// Throws argument_error, naming the member, for options that make no sense.
 inline void require_valid(const initialisation& options) {
-  require(options.rule >= initialisation_rule::scaled && options.rule <= initialisation_rule::gpt2,
-          "initialisation.rule", static_cast<int>(options.rule), "scaled, exponent or gpt2");
+  require_enumerator("initialisation.rule", options.rule);
   require(options.gamma >= 0 && options.gamma <= 1e6, "initialisation.gamma", options.gamma, "in [0, 10^6]");
   require(options.embedding_scale >= 0 && options.embedding_scale <= 1e6, "initialisation.embedding_scale",
           options.embedding_scale, "in [0, 10^6]");

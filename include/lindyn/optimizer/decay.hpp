@@ -4,9 +4,9 @@
 /// \file
 /// Weight decay: the conventions by name, and what each makes of one step.
 
-#include <string>
 #include <string_view>
 
+#include <lindyn/core/enumerators.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
 
@@ -33,14 +33,7 @@ enum class decay_mode {
     case decay_mode::coupled_l2:
       return "coupled_l2";
   }
-  return "unknown";
-}
-
-/// The mode of that name. Throws argument_error, listing the names, if there is none.
-[[nodiscard]] inline decay_mode decay_mode_of(std::string_view text) {
-  for (const auto mode : {decay_mode::lr_scaled, decay_mode::absolute, decay_mode::ratio, decay_mode::coupled_l2})
-    if (name(mode) == text) return mode;
-  throw argument_error("decay.mode", std::string(text), "lr_scaled, absolute, ratio or coupled_l2");
+  return {};
 }
 
 /// The largest learning rate, decay rate and base of either. None that makes sense comes near it, and larger ones would
@@ -73,8 +66,7 @@ struct range_decay {
 
 /// Throws argument_error, naming the member, for decay that makes no sense at any learning rate.
 inline void require_valid(const weight_decay& decay) {
-  require(decay.mode >= decay_mode::lr_scaled && decay.mode <= decay_mode::coupled_l2, "decay.mode",
-          static_cast<int>(decay.mode), "lr_scaled, absolute, ratio or coupled_l2");
+  require_enumerator("decay.mode", decay.mode);
   require(decay.rate >= 0 && decay.rate <= largest_rate, "decay.rate", decay.rate, "not negative, and at most 1e6");
   require(decay.mode != decay_mode::absolute || decay.rate <= 1, "decay.rate", decay.rate,
           "at most 1 in the mode absolute");

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <lindyn/core/enumerators.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parameter_table.hpp>
 #include <lindyn/optimizer/decay.hpp>
@@ -46,14 +47,7 @@ enum class group_preset {
     case group_preset::everything:
       return "everything";
   }
-  return "unknown";
-}
-
-/// The preset of that name. Throws argument_error, listing the names, if there is none.
-[[nodiscard]] inline group_preset group_preset_of(std::string_view text) {
-  for (const auto preset : {group_preset::all_but_embeddings, group_preset::matrices_only, group_preset::everything})
-    if (name(preset) == text) return preset;
-  throw argument_error("groups", std::string(text), "all_but_embeddings, matrices_only or everything");
+  return {};
 }
 
 /// What the embeddings of our networks are called. Where the head is tied to the first, it is an embedding too.
@@ -64,8 +58,7 @@ inline constexpr std::array<std::string_view, 2> embedding_names{"tok_emb", "pos
 /// \param embeddings  names of those parameters that are embeddings, where the table has them
 [[nodiscard]] inline std::vector<parameter_group> groups(
     group_preset preset, const parameter_table& table, std::span<const std::string_view> embeddings = embedding_names) {
-  require(name(preset) != "unknown", "preset", static_cast<int>(preset),
-          "all_but_embeddings, matrices_only or everything");
+  require_enumerator("preset", preset);
   std::vector<parameter_group> result{{.name = "decayed", .base_decay = 1}, {.name = "undecayed", .base_decay = 0}};
   for (const parameter& which : table) {
     const bool spared = preset == group_preset::all_but_embeddings

@@ -60,7 +60,7 @@ inline void describe(settings& to, const model::prenorm_shape& shape) {
   append(to, "shape.heads", shape.heads);
   append(to, "shape.layers", shape.layers);
   append(to, "shape.hidden", shape.hidden);
-  append(to, "shape.activation", shape.activation == backend::activation::gelu ? "gelu" : "relu");
+  append(to, "shape.activation", name(shape.activation));
   append(to, "shape.causal", shape.causal ? "true" : "false");
   append(to, "shape.biases", shape.biases ? "true" : "false");
   append(to, "shape.key_bias", shape.key_bias ? "true" : "false");

@@ -10,8 +10,10 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <string_view>
 #include <vector>
 
+#include <lindyn/core/enumerators.hpp>
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/random.hpp>
 #include <lindyn/core/views.hpp>
@@ -24,6 +26,19 @@ enum class sampling {
   epochs,            ///< a fresh permutation of the set every epoch, cut into batches of which the last may be short
   whole,             ///< the whole set at every step, in its order
 };
+
+/// The name of a way of drawing.
+[[nodiscard]] constexpr std::string_view name(sampling draw) noexcept {
+  switch (draw) {
+    case sampling::with_replacement:
+      return "with_replacement";
+    case sampling::epochs:
+      return "epochs";
+    case sampling::whole:
+      return "whole";
+  }
+  return {};
+}
 
 /// Batches of a finite set.
 struct batches {
@@ -46,10 +61,11 @@ class batch_sampler {
 public:
   /// \param count    sequences of the set, at least 1
   /// \param options  see batches
-  /// Throws argument_error for an empty set and for batches without members.
+  /// Throws argument_error for an empty set, for batches without members, and for what is no way of drawing.
   batch_sampler(index count, const batches& options) : count_(count), options_(options) {
     require(count >= 1 && count <= std::numeric_limits<int>::max(), "count", count, "in [1, 2^31)");
     require(options.size >= 1 && options.size <= std::numeric_limits<int>::max(), "size", options.size, "in [1, 2^31)");
+    require_enumerator("draw", options.draw);
     const bool drawn = options.draw == sampling::with_replacement;
     members_.resize(static_cast<std::size_t>(drawn ? options.size : count));
     std::iota(members_.begin(), members_.end(), 0);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,21 @@ enum class modular_operation {
   multiply,  ///< a b
   divide,    ///< a / b, the c with c b = a; not defined for b = 0; p must be prime
 };
+
+/// The operation's name.
+[[nodiscard]] constexpr std::string_view name(modular_operation operation) noexcept {
+  switch (operation) {
+    case modular_operation::add:
+      return "add";
+    case modular_operation::subtract:
+      return "subtract";
+    case modular_operation::multiply:
+      return "multiply";
+    case modular_operation::divide:
+      return "divide";
+  }
+  return {};
+}
 
 /// Whether a number is prime, by trial division.
 [[nodiscard]] constexpr bool is_prime(int number) noexcept {

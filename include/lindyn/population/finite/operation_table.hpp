@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,17 @@ enum class pair_split {
   plain,      ///< nothing: under a commutative operation the mirror of half of the test pairs is in training
   swap_safe,  ///< (a, b) and (b, a), both on one side
 };
+
+/// The split's name.
+[[nodiscard]] constexpr std::string_view name(pair_split split) noexcept {
+  switch (split) {
+    case pair_split::plain:
+      return "plain";
+    case pair_split::swap_safe:
+      return "swap_safe";
+  }
+  return {};
+}
 
 /// Options of operation_data.
 struct operation_options {
