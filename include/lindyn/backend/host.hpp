@@ -42,6 +42,9 @@ public:
   /// How many threads work.
   [[nodiscard]] int threads() const noexcept { return pool_.threads(); }
 
+  /// The threads, for work on flat memory between kernels.
+  [[nodiscard]] worker_pool& workers() noexcept { return pool_; }
+
   /// p becomes W.
   template <class S>
   void prepare(strided_matrix<const S> w, prepared<S>& p) {
