@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdint>
 #include <limits>
 #include <set>
@@ -46,6 +47,21 @@ TEST_CASE("a pool's chunks cover the range once, in pieces of the given size and
     }
     pool.chunks(0, 3, [](auto...) { throw std::logic_error("nothing to do"); });
   }
+}
+
+TEST_CASE("signals from elsewhere come to the program's own threads alone, and its mask is what it was") {
+  const auto blocked = [](int signal) {
+    sigset_t mask;
+    pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+    return sigismember(&mask, signal) == 1;
+  };
+  worker_pool pool(3);
+  std::atomic<int> arrived = 0, wrong = 0;
+  pool.chunks(3, 1, [&](lindyn::index, lindyn::index, lindyn::index, int worker) {
+    for (++arrived; arrived < 3;) std::this_thread::yield();  // so that each thread has a chunk
+    wrong += blocked(SIGINT) != (worker > 0) || blocked(SIGTERM) != (worker > 0) || blocked(SIGSEGV);
+  });
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("an ordered sum of chunks is the same bit by bit for pools of one, two and three threads") {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include <sys/wait.h>
@@ -54,4 +57,21 @@ TEST_CASE("what can't be written to can't be held") {
   const temporary_folder folder;
   CHECK(contains(message_of<lindyn::file_error>([&] { const file_lock held(folder.path()); }), "Is a directory"));
   CHECK_THROWS_AS(file_lock(folder / "absent" / "a"), lindyn::file_error);
+}
+
+TEST_CASE("who wants a folder waits until it is let go, and leaves nothing in it") {
+  const temporary_folder folder;
+  std::optional<file_lock> first(file_lock::of_folder(folder.path()));
+  std::atomic<bool> free = false, early = false;
+  std::jthread other([&] {
+    const file_lock second = file_lock::of_folder(folder.path());
+    early = !free;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  free = true;
+  first.reset();
+  other.join();
+  CHECK_FALSE(early);
+  CHECK(folder.entries() == 0);
+  CHECK_THROWS_AS((void)file_lock::of_folder(folder / "absent"), lindyn::file_error);
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <cstdint>
 #include <exception>
 #include <limits>
@@ -23,6 +24,24 @@ namespace lindyn {
 
 namespace detail {
 
+/// While it lives, no signal from elsewhere comes to this thread; nor to those that it starts, ever. Those that say what a
+/// thread itself does (faults, profiling) do.
+class without_signals {
+public:
+  without_signals() {
+    sigset_t all;
+    sigfillset(&all);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGPROF}) sigdelset(&all, own);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  without_signals(const without_signals&) = delete;
+  without_signals& operator=(const without_signals&) = delete;
+  ~without_signals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+  sigset_t before_{};
+};
+
 /// The threads of a pool and what they share. A claim holds the number of the job (upper half) and how many of its
 /// chunks nobody has taken yet (lower half), in one word: whoever takes a chunk knows that it belongs to the job whose
 /// description stands here, which doesn't change before all its chunks are done; and a thread that wakes up late finds
@@ -33,6 +52,7 @@ public:
 
   explicit worker_team(int threads)
       : patience_(threads <= static_cast<int>(std::thread::hardware_concurrency()) ? 1000 : 0) {
+    const without_signals helpers;  // signals are the program's, whose own thread may hold them back
     try {
       helpers_.reserve(static_cast<std::size_t>(threads - 1));
       for (int worker = 1; worker < threads; ++worker) helpers_.emplace_back([this, worker] { help(worker); });
@@ -125,7 +145,7 @@ private:
 }  // namespace detail
 
 /// Work in chunks, as `parallel_chunks`, by threads that wait for the next call rather than end: a call costs
-/// microseconds, and allocates nothing. One call at a time, and none from within its own work. A copy is a pool of as many
+/// microseconds, and allocates nothing. Signals don't come to these threads. One call at a time, and none from within its own work. A copy is a pool of as many
 /// threads of its own.
 class worker_pool {
 public:

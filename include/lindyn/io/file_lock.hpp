@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A file that one program at a time may use.
+/// A file, or a folder, that one program at a time may use.
 
 #include <cerrno>
 #include <filesystem>
@@ -39,10 +39,19 @@ public:
     throw file_in_use_error("cannot write " + path.string() + ": another program is writing it");
   }
 
-  /// Takes over what the other holds.
+  /// Holds a folder, as soon as nobody else does. Files in it, and locks of those, have nothing to do with that.
+  /// Throws file_error if it can't be opened.
+  [[nodiscard]] static file_lock of_folder(const std::filesystem::path& folder) {
+    file_lock result(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (result.descriptor_ < 0)
+      throw file_error("cannot write into " + folder.string() + ": " + last_system_error().message());
+    while (::flock(result.descriptor_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+    return result;
+  }
+
   /// Takes the file over from `other`, which is left without one.
   file_lock(file_lock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  /// The same; the other then holds what this one held.
   /// Exchanges the files.
   file_lock& operator=(file_lock&& other) noexcept {
     std::swap(descriptor_, other.descriptor_);
@@ -53,6 +62,8 @@ public:
   }
 
 private:
+  explicit file_lock(int descriptor) noexcept : descriptor_(descriptor) {}
+
   int descriptor_;
 };
 
