@@ -243,4 +243,5 @@
 #include <lindyn/train/observer.hpp>
 #include <lindyn/train/settings.hpp>
 #include <lindyn/train/trainer.hpp>
+#include <lindyn/train/trainer_options.hpp>
 #include <lindyn/version.hpp>

@@ -114,13 +114,30 @@ TEST_CASE("a group's base decay multiplies the schedule's, and zero stays zero")
   grouped_decay decay(table, {{.name = "double", .base_decay = 2, .matrices = {"fc.weight", "fc.bias"}},
                               {.name = "none", .base_decay = 0, .matrices = {"tok_emb", "pos_emb"}},
                               {.name = "once", .matrices = {"head.weight"}}});
-  const auto at = decay.at({.rate = 0.25, .mode = lr_scaled}, 0.5);
+  const auto at = decay.at({.rate = 0.25, .mode = lr_scaled}, 0.5, 0);
   REQUIRE(at.size() == 3);
   CHECK(at[0].factors.keep == 1);
   CHECK(at[1].factors.keep == 1 - 0.5 * 0.5);
   CHECK(at[2].factors.keep == 1 - 0.5 * 0.25);
-  CHECK(decay.at({.rate = 0.25, .mode = coupled_l2}, 0.5)[1].factors.coupled == 0.5);
-  CHECK(refusal([&] { (void)decay.at({.rate = 0.75, .mode = absolute}, 0.5); }).starts_with("decay.rate = 1.5"));
+  CHECK(decay.at({.rate = 0.25, .mode = coupled_l2}, 0.5, 0)[1].factors.coupled == 0.5);
+  CHECK(refusal([&] { (void)decay.at({.rate = 0.75, .mode = absolute}, 0.5, 0); }) ==
+        "decay.rate of group 'double' = 0.75 is not allowed: it must be at most 1 in the mode absolute, when "
+        "base_decay = 2 has multiplied it");
+}
+
+TEST_CASE("a group's own schedule stands in for the rate of all, and its base decay multiplies that") {
+  const auto table = small_table();
+  const schedule::schedule own = schedule::window{5, 7, 0.5};
+  grouped_decay decay(table,
+                      {{.name = "own", .base_decay = 0.5, .matrices = {"fc.weight", "fc.bias"}, .decay_schedule = own},
+                       {.name = "common", .matrices = {"tok_emb", "pos_emb", "head.weight"}}});
+  for (const index step : {4, 5, 6, 7}) {
+    const auto at = decay.at({.rate = 0.25, .mode = absolute}, 0.1, step);
+    REQUIRE(at.size() == 3);
+    CHECK(at[0].factors.keep == 0.75);
+    CHECK(at[1].factors.keep == (step == 5 || step == 6 ? 0.75 : 1));
+    CHECK(at[2].factors.keep == 0.75);
+  }
 }
 
 /// Steps of rule by rule: with ranges, as without where all decay alike, and each range by itself otherwise.
@@ -143,7 +160,7 @@ void check_ranges(Options options, optimizer::decay_mode mode) {
   auto without = weights, with = weights;
   grouped_decay by_group(table, groups(group_preset::all_but_embeddings, table));
   for (int step = 0; step < 3; ++step) {
-    grouped.step(weights, gradient, rate, by_group.at(decay, rate));
+    grouped.step(weights, gradient, rate, by_group.at(decay, rate, step));
     plain.step(without, gradient, rate);
     decaying.step(with, gradient, rate);
   }
@@ -173,9 +190,9 @@ TEST_CASE("without gradient and at learning rate zero, lr_scaled changes no bit 
   const std::vector<float> gradient(weights.size());
   grouped_decay decay(table, groups(group_preset::all_but_embeddings, table));
   optimizer::adam<float> rule(table.size());
-  rule.step(weights, gradient, 0, decay.at({.rate = 0.5, .mode = lr_scaled}, 0));
+  rule.step(weights, gradient, 0, decay.at({.rate = 0.5, .mode = lr_scaled}, 0, 0));
   CHECK(weights == start);
-  rule.step(weights, gradient, 0, decay.at({.rate = 0.5, .mode = absolute}, 0));
+  rule.step(weights, gradient, 0, decay.at({.rate = 0.5, .mode = absolute}, 0, 0));
   for (const auto& which : table) {
     const float kept = which.name.ends_with("_emb") ? 1 : 0.5f;
     for (index i = 0; i < which.size(); ++i)

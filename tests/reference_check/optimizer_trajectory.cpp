@@ -76,7 +76,7 @@ void compare(const std::string& name, const io::json& expected, const io::json& 
     if (t + 1 == theirs.size()) break;
     const optimizer::weight_decay now{
         .rate = lambda.value(t), .mode = mode, .base_learning_rate = member_as<double>(expected, "lr")};
-    rule.step(weights, gradient, rate.value(t), decay.at(now, rate.value(t)));
+    rule.step(weights, gradient, rate.value(t), decay.at(now, rate.value(t), t));
   }
 
   errors.add(name + " losses", {{"losses", losses, theirs}}, tolerance);

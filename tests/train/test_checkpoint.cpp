@@ -23,8 +23,8 @@
 #include <lindyn/train/observer.hpp>
 #include <lindyn/train/trainer.hpp>
 
-#include "../io/testing.hpp"
 #include "../counted_allocations.hpp"
+#include "../io/testing.hpp"
 #include "noisy_bowl.hpp"
 
 namespace {
@@ -35,12 +35,16 @@ using train::resume_checkpoint;
 using train::save_checkpoint;
 namespace fs = std::filesystem;
 
-/// A decay that begins at step 3 and ends at step 6, of the weight more than of the others, and a rate that warms up.
-const train::trainer_options windowed{.learning_rate = 0.05,
-                                      .learning_rate_schedule = schedule::warmup{4},
-                                      .decay_schedule = schedule::window{3, 6, 0.2},
-                                      .groups = {{"matrices", 1, {"weight"}}, {"others", 0.5, {"embedding", "bias"}}},
-                                      .clip_norm = 5};
+/// What decays apart from the weight.
+const schedule::schedule others_decay = schedule::steps{0.1, {{5, 0.02}}};
+
+/// A decay of the weight that begins at step 3 and ends at step 6, another of the others, and a rate that warms up.
+const train::trainer_options windowed{
+    .learning_rate = 0.05,
+    .learning_rate_schedule = schedule::warmup{4},
+    .decay_schedule = schedule::window{3, 6, 0.2},
+    .groups = {{"matrices", 1, {"weight"}}, {"others", 0.5, {"embedding", "bias"}, others_decay}},
+    .clip_norm = 5};
 
 /// Stops at several steps, inside and at the edges of the window, and goes on as another trainer from other weights.
 template <class Scalar, class Options>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <lindyn/model/attention_only.hpp>
@@ -73,7 +75,7 @@ TEST_CASE(
       CHECK(trainer.decay(t) == lambda);
       (void)noisy_bowl<double>().loss_and_gradient(t, expected, gradient, memory);
       optimizer::clip_by_global_norm(std::span(gradient), 2.0);
-      rule.step(expected, gradient, rate, decay.at({.rate = lambda, .mode = mode, .base_learning_rate = 0.1}, rate));
+      rule.step(expected, gradient, rate, decay.at({.rate = lambda, .mode = mode, .base_learning_rate = 0.1}, rate, t));
     }
     CHECK(weights == expected);
     CHECK(trainer.rule() == rule);
@@ -283,6 +285,49 @@ TEST_CASE("schedules that reach behind the run are warned of") {
   const auto sentences = trainer.warnings(80);
   REQUIRE(sentences.size() == 1);
   CHECK(mentions(sentences[0], "decay_schedule: window(50, 100, 0.1) goes on behind"));
+}
+
+TEST_CASE("a group may have a schedule of its own, which settings and warnings name") {
+  const auto frozen = [](double level) { return schedule::schedule(schedule::window{2, 4, level}); };
+  trainer_options options{.learning_rate = 0.1, .groups = {matrices, others}};
+  options.groups[1].decay_schedule = frozen(0.5);  // times .5
+  options.decay_mode = decay_mode::absolute;
+  auto weights = bowl_start<double>(), without = weights;
+  noisy_bowl<double>::workspace memory;
+  train::trainer trainer(noisy_bowl<double>{}, weights, optimizer::sgd<double>(bowl_table().size()), options);
+  train::trainer plain(noisy_bowl<double>{}, without, optimizer::sgd<double>(bowl_table().size()),
+                       {.learning_rate = 0.1});
+  trainer.run(2, memory);
+  plain.run(2, memory);
+  CHECK(weights == without);
+  const auto before = weights;
+  trainer.step(memory);
+  plain.step(memory);
+  for (const parameter& which : trainer.parameters())
+    for (index place = which.offset; place < which.offset + which.size(); ++place) {
+      const auto i = static_cast<std::size_t>(place);
+      const double decayed = which.name == "weight" ? 0 : 0.25 * before[i];
+      CHECK(weights[i] == doctest::Approx(without[i] - decayed).epsilon(1e-12));
+    }
+  CHECK(std::ranges::count(
+            trainer.describe(),
+            std::pair<std::string, std::string>(
+                "groups.1", "others, base_decay 0.5, decay_schedule window(2, 4, 0.5): embedding bias")) == 1);
+  REQUIRE(trainer.warnings(3).size() == 1);
+  CHECK(mentions(trainer.warnings(3)[0], "decay_schedule of group 'others': window(2, 4, 0.5) goes on behind"));
+}
+
+TEST_CASE("rates of later steps that make no sense are found before the first step") {
+  auto weights = bowl_start<double>();
+  const auto complaint = [&](const trainer_options& options) {
+    return message([&] { train::trainer(noisy_bowl<double>{}, weights, adam_for_bowl<double>(), options); });
+  };
+  trainer_options late{.decay_schedule = schedule::window{5000, 6000, 1.5}, .decay_mode = decay_mode::absolute};
+  CHECK(complaint(late).find("decay.rate of group 'decayed' at step 5000 = 1.5") == 0);
+  late = {.decay_mode = decay_mode::absolute, .groups = {matrices, others}};
+  late.groups[0].decay_schedule = schedule::linear{{{0, 0}, {80, 2}}};
+  CHECK(complaint(late).find("decay.rate of group 'matrices' at step 79 = 1.975") == 0);
+  CHECK(complaint({.learning_rate_schedule = schedule::steps{1, {{30, 1e10}}}}).find("learning_rate at step 30") == 0);
 }
 
 TEST_CASE("bad options are refused by name") {

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parameter_table.hpp>
 #include <lindyn/optimizer/decay.hpp>
+#include <lindyn/schedule/schedule.hpp>
 
 namespace lindyn::optimizer {
 
@@ -26,6 +28,7 @@ struct parameter_group {
   std::string name;                        ///< the caller's
   double base_decay = 1;                   ///< the schedule's lambda is multiplied by it, so that 0 stays 0
   std::vector<std::string> matrices = {};  ///< names within the parameter table, vectors too
+  std::optional<schedule::schedule> decay_schedule = {};  ///< its own lambda_t, in place of the one of all groups
   /// Whether all members are equal.
   bool operator==(const parameter_group&) const = default;
 };
@@ -73,7 +76,7 @@ inline constexpr std::array<std::string_view, 2> embedding_names{"tok_emb", "pos
 /// Decay by groups, as what a step of an optimiser takes:
 ///
 ///     optimizer::grouped_decay decay(table, optimizer::groups(preset, table));
-///     rule.step(weights, gradient, rate.value(t), decay.at({.rate = lambda.value(t), .mode = mode}, rate.value(t)));
+///     rule.step(weights, gradient, rate.value(t), decay.at({.rate = lambda.value(t), .mode = mode}, rate.value(t), t));
 class grouped_decay {
 public:
   /// Entries [begin, end) of the flat buffer, all of one group.
@@ -116,14 +119,14 @@ public:
   /// Which entries belong to which group, in order. Gaps of an aligned table belong to none.
   [[nodiscard]] std::span<const group_range> ranges() const noexcept { return ranges_; }
 
-  /// What this decay does to every range in a step at this learning rate, its rate multiplied by the groups' base decay.
-  /// Allocates nothing; the result lives until the next call.
-  /// Throws argument_error as `factors` does.
-  [[nodiscard]] std::span<const range_decay> at(const weight_decay& decay, double learning_rate) {
+  /// What decay does to every range in a step. Allocates nothing; the result lives until the next call.
+  /// \param decay          its mode, and the rate of groups without a schedule of their own; base decays multiply either
+  /// \param learning_rate  of the step
+  /// \param step           its number, at which groups' own schedules are taken
+  /// Throws argument_error as `factors` does, naming the group.
+  [[nodiscard]] std::span<const range_decay> at(const weight_decay& decay, double learning_rate, index step) {
     for (std::size_t group = 0; group < groups_.size(); ++group) {
-      weight_decay scaled = decay;
-      scaled.rate *= groups_[group].base_decay;
-      const decay_factors of_group = factors(scaled, learning_rate);
+      const decay_factors of_group = factors_of(groups_[group], decay, learning_rate, step);
       for (std::size_t i = 0; i < ranges_.size(); ++i)
         if (ranges_[i].group == group) decay_[i].factors = of_group;
     }
@@ -131,6 +134,20 @@ public:
   }
 
 private:
+  [[nodiscard]] static decay_factors factors_of(const parameter_group& group, weight_decay decay, double learning_rate,
+                                                index step) {
+    const double rate = group.decay_schedule ? group.decay_schedule->value(step) : decay.rate;
+    decay.rate = rate * group.base_decay;
+    try {
+      return factors(decay, learning_rate);
+    } catch (const argument_error& fault) {
+      if (fault.argument() != "decay.rate") throw;
+      throw argument_error(
+          "decay.rate of group '" + group.name + "'", lindyn::detail::to_text(rate),
+          fault.allowed() + ", when base_decay = " + lindyn::detail::to_text(group.base_decay) + " has multiplied it");
+    }
+  }
+
   std::vector<parameter_group> groups_;
   std::vector<group_range> ranges_;
   std::vector<range_decay> decay_;

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,32 +17,17 @@
 #include <lindyn/core/parameter_table.hpp>
 #include <lindyn/core/progress.hpp>
 #include <lindyn/optimizer/clip.hpp>
-#include <lindyn/optimizer/decay.hpp>
 #include <lindyn/optimizer/groups.hpp>
 #include <lindyn/optimizer/optimizer.hpp>
-#include <lindyn/schedule/schedule.hpp>
-#include <lindyn/schedule/text.hpp>
-#include <lindyn/schedule/warnings.hpp>
 #include <lindyn/task/evaluation.hpp>
 #include <lindyn/train/description.hpp>
 #include <lindyn/train/guard.hpp>
 #include <lindyn/train/objective.hpp>
 #include <lindyn/train/observer.hpp>
 #include <lindyn/train/settings.hpp>
+#include <lindyn/train/trainer_options.hpp>
 
 namespace lindyn::train {
-
-/// Options of trainer.
-struct trainer_options {
-  double learning_rate = 1e-3;                      ///< the base rate, positive; `ratio` decay refers to it
-  schedule::schedule learning_rate_schedule = 1.0;  ///< times the base rate: lr_t
-  schedule::schedule decay_schedule = 0.0;          ///< lambda_t; 0: the optimiser's own decay, if it has any
-  optimizer::decay_mode decay_mode = optimizer::decay_mode::lr_scaled;  ///< what lambda_t means
-  std::vector<optimizer::parameter_group> groups = {};  ///< times their base decays; none: all parameters in one, of 1
-  double clip_norm = 0;             ///< gradients of a larger global norm are shortened to it; 0: none are
-  progress::callback tell = {};     ///< hears of the progress of `run`
-  std::function<bool()> stop = {};  ///< asked by `run` behind each step; true ends the run
-};
 
 /// Why a run ended.
 enum class run_end {
@@ -87,20 +72,19 @@ public:
         decay_(parameters(), options_.groups.empty()
                                  ? optimizer::groups(optimizer::group_preset::everything, parameters())
                                  : options_.groups),
-        decays_(options_.decay_schedule != schedule::schedule()),
+        decays_(detail::scheduled_decay(options_)),
         gradient_(weights.size()) {
     require(options_.learning_rate > 0 && options_.learning_rate <= optimizer::largest_rate, "learning_rate",
             options_.learning_rate, "positive, and at most 1e6");
     require(options_.clip_norm >= 0, "clip_norm", options_.clip_norm, "not negative (0: gradients aren't clipped)");
     require_extent("weights.size()", weights.size(), parameters().size());
+    detail::require_rates(options_, decay_);
     if (decays_) {
-      optimizer::require_valid(decay_at(0));
       if constexpr (resumable)
-        require(rule_.options().decay.rate == 0, "decay_schedule", schedule::to_text(options_.decay_schedule),
+        require(rule_.options().decay.rate == 0, "decay_schedule", *decays_,
                 "0 where the optimiser's options have a decay of their own");
       else
-        require(false, "decay_schedule", schedule::to_text(options_.decay_schedule),
-                "0 with an optimiser that takes no decay by ranges");
+        require(false, "decay_schedule", *decays_, "0 with an optimiser that takes no decay by ranges");
     }
     confine(false);
     begin(0, false);
@@ -125,18 +109,11 @@ public:
   /// Seconds that observers took.
   [[nodiscard]] double observer_seconds() const noexcept { return seconds_of(observing_); }
   /// lr_t.
-  [[nodiscard]] double learning_rate(index step) const noexcept {
-    return options_.learning_rate * options_.learning_rate_schedule.value(step);
-  }
-  /// lambda_t, which each group's base decay multiplies.
+  [[nodiscard]] double learning_rate(index step) const noexcept { return detail::learning_rate_at(options_, step); }
+  /// lambda_t, which each group's base decay multiplies, of groups without a schedule of their own.
   [[nodiscard]] double decay(index step) const noexcept { return options_.decay_schedule.value(step); }
   /// Sentences on schedules that a run of so many steps may not have been meant to have, as a window past its end.
-  [[nodiscard]] std::vector<std::string> warnings(index steps) const {
-    auto sentences = schedule::warnings(options_.learning_rate_schedule, steps, "learning_rate_schedule");
-    const auto more = schedule::warnings(options_.decay_schedule, steps, "decay_schedule");
-    sentences.insert(sentences.end(), more.begin(), more.end());
-    return sentences;
-  }
+  [[nodiscard]] std::vector<std::string> warnings(index steps) const { return detail::warnings(options_, steps); }
 
   /// Loss and gradient of the batch that the next step takes, at the present weights; once for each step, however often
   /// it is called. Throws divergence_error if they aren't finite: the state stays.
@@ -210,17 +187,7 @@ public:
     objective_.describe(all);
     detail::append(all, "generator", "philox4x32-10");  // whose streams are counted by steps or epochs
     if constexpr (resumable) detail::describe_if_known(all, rule_.options());
-    detail::append(all, "learning_rate", options_.learning_rate);
-    detail::append(all, "learning_rate_schedule", schedule::to_text(options_.learning_rate_schedule));
-    detail::append(all, "decay_schedule", schedule::to_text(options_.decay_schedule));
-    detail::append(all, "decay_mode", name(options_.decay_mode));
-    for (std::size_t number = 0; number < decay_.groups().size(); ++number) {
-      const optimizer::parameter_group& group = decay_.groups()[number];
-      std::string text = group.name + ", base_decay " + io::number_text(group.base_decay) + ":";
-      for (const std::string& matrix : group.matrices) text += " " + matrix;
-      detail::append(all, "groups." + std::to_string(number), text);
-    }
-    detail::append(all, "clip_norm", options_.clip_norm);
+    detail::describe(all, options_, decay_.groups());
     return all;
   }
 
@@ -254,13 +221,10 @@ private:
     observed_ = observed;
   }
 
-  [[nodiscard]] optimizer::weight_decay decay_at(index step) const noexcept {
-    return {.rate = decay(step), .mode = options_.decay_mode, .base_learning_rate = options_.learning_rate};
-  }
-
   void move(double rate) {
     if constexpr (resumable)
-      if (decays_) return rule_.step(weights_, gradient(), rate, decay_.at(decay_at(steps_), rate));
+      if (decays_)
+        return rule_.step(weights_, gradient(), rate, decay_.at(detail::decay_at(options_, steps_), rate, steps_));
     rule_.step(weights_, gradient(), rate);
   }
 
@@ -286,7 +250,7 @@ private:
   Rule rule_;
   trainer_options options_;
   optimizer::grouped_decay decay_;
-  bool decays_;
+  std::optional<std::string> decays_;  // a schedule of decay, if one isn't 0
   detail::guard<scalar, Rule> guard_;
   std::vector<scalar> gradient_;
   task::evaluation evaluation_;
