@@ -178,6 +178,16 @@ TEST_CASE("numbers that make no sense are refused by name") {
   CHECK(refusal([] { schedule::schedule{-0.5}; }).starts_with("level = -0.5"));
 }
 
+TEST_CASE("sums and products that numbers can't hold are refused") {
+  const schedule::schedule large = 1e20, closed = schedule::window{5, 6, 1};
+  CHECK(refusal([&] { (void)(large * large); }).starts_with("largest value of a product = 1e+40"));
+  CHECK(refusal([&] { (void)(schedule::schedule(8e29) + 8e29); }).starts_with("largest value of a sum = 1.6e+30"));
+  CHECK(refusal([] { (void)parse("1e30 * linear(0, 1, 5, 2)", "decay"); }).starts_with("decay = '1e30 * linear"));
+  CHECK((large * 1e-20 * closed).value(4) == 0);
+  const auto sum = schedule::warmup{9} * schedule::steps{1, {{3, 4}, {5, 2}}} + schedule::cosine{0, 9, 0.5, 3};
+  CHECK(sum.largest() == 7);
+}
+
 TEST_CASE("budgets are the sums over a run's updates") {
   const schedule::schedule decay = schedule::window{5000, 10000, 4e-3};
   CHECK(schedule::budget(decay, 20000) == doctest::Approx(20).epsilon(1e-12));
@@ -205,6 +215,7 @@ TEST_CASE("windows of a given budget have it exactly") {
   CHECK(refusal([] { (void)schedule::window_of_budget(5, infinity, 1); }).starts_with("end = inf"));
   CHECK(refusal([] { (void)schedule::window_of_budget(5, 6, -1); }).starts_with("budget = -1"));
   CHECK(refusal([] { (void)schedule::window_of_level(5, 0, 1); }).starts_with("level = 0"));
+  CHECK(refusal([] { (void)schedule::window_of_level(0, 1e-300, 1e30); }).starts_with("end = inf"));
   CHECK(refusal([] { (void)schedule::window_of_level(0.5, 1, 1); }).starts_with("begin = 0.5"));
   CHECK(refusal([] { (void)schedule::scaled_to_budget(schedule::window{5, 6, 1}, 5, 1); }).starts_with("lambda = 0"));
 }

@@ -53,7 +53,7 @@ inline void require_budget(double budget) {
 
 /// The window from `begin` on whose level is `level` and whose values add up to `budget`. If no whole number of updates
 /// does, it has the next larger number, and a level lower by as much.
-/// Throws argument_error unless begin is whole and level positive.
+/// Throws argument_error unless begin is whole and level positive, and the end is at most 1e15.
 [[nodiscard]] inline window window_of_level(double begin, double level, double budget) {
   detail::require_budget(budget);
   detail::require_level("level", level);
@@ -62,9 +62,8 @@ inline void require_budget(double budget) {
   const double exact = budget / level, nearest = std::round(exact);
   const bool whole = std::abs(exact - nearest) <= 4 * std::numeric_limits<double>::epsilon() * exact;
   const double updates = whole ? nearest : std::ceil(exact);
-  const window result{begin, begin + updates, whole ? level : budget / updates};
-  result.require_valid();
-  return result;
+  detail::require_interval(begin, begin + updates, 1e15);
+  return {begin, begin + updates, whole ? level : budget / updates};
 }
 
 /// The schedule times the number that makes its values over [0, updates) add up to `budget`.

@@ -51,16 +51,15 @@ public:
 
   /// The value before update t, which needn't be a whole number.
   [[nodiscard]] double value(double t) const noexcept {
-    double sum = 0;
-    for (const product& term : terms_) {
-      double result = 1;
-      for (const shape& factor : term) result *= std::visit([t](const auto& one) { return one.value(t); }, factor);
-      sum += result;
-    }
-    return sum;
+    return sum_of_products([t](const auto& one) { return one.value(t); });
   }
   /// The same for a whole number.
   [[nodiscard]] double value(std::integral auto t) const noexcept { return value(static_cast<double>(t)); }
+
+  /// No value is larger; at most 1e30.
+  [[nodiscard]] double largest() const noexcept {
+    return sum_of_products([](const auto& one) { return one.largest(); });
+  }
 
   /// Where the value or its slope may jump, in order, after 0: where an integrator has to land.
   [[nodiscard]] std::vector<double> edges() const {
@@ -84,16 +83,28 @@ public:
   friend schedule operator*(const schedule& left, const schedule& right);
 
 private:
+  template <class Of>
+  [[nodiscard]] double sum_of_products(const Of& of) const noexcept {
+    double sum = 0;
+    for (const product& term : terms_) {
+      double result = 1;
+      for (const shape& factor : term) result *= std::visit(of, factor);
+      sum += result;
+    }
+    return sum;
+  }
+
   std::vector<product> terms_;
 };
 
-/// The sum of both, either of which may be a shape.
+/// The sum of both, either of which may be a shape. Throws argument_error if it may exceed 1e30.
 [[nodiscard]] inline schedule operator+(schedule left, const schedule& right) {
   left.terms_.insert(left.terms_.end(), right.terms_.begin(), right.terms_.end());
+  detail::require_level("largest value of a sum", left.largest());
   return left;
 }
 
-/// The product of both, multiplied out; either may be a shape.
+/// The product of both, multiplied out; either may be a shape. Throws argument_error if it may exceed 1e30.
 [[nodiscard]] inline schedule operator*(const schedule& left, const schedule& right) {
   schedule result;
   result.terms_.clear();
@@ -102,6 +113,7 @@ private:
       result.terms_.push_back(first);
       result.terms_.back().insert(result.terms_.back().end(), second.begin(), second.end());
     }
+  detail::require_level("largest value of a product", result.largest());
   return result;
 }
 

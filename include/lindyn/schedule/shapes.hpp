@@ -4,7 +4,7 @@
 /// \file
 /// The shapes that schedules are made of: functions of the number of updates made so far.
 ///
-/// Each has `value(t)`, `edges()`, where it or its slope jumps, and `arguments()`, the numbers of its text form, from
+/// Each has `value(t)`, `largest()`, a bound of its values, `edges()`, where it or its slope jumps, and `arguments()`, the numbers of its text form, from
 /// which `of(arguments)` makes it again; `require_valid` throws argument_error naming what makes no sense.
 
 #include <algorithm>
@@ -45,6 +45,8 @@ struct constant {
 
   /// Its value before update t.
   [[nodiscard]] double value(double) const noexcept { return level; }
+  /// No value is larger.
+  [[nodiscard]] double largest() const noexcept { return level; }
   /// None.
   [[nodiscard]] std::vector<double> edges() const { return {}; }
   /// The numbers of its text form.
@@ -66,6 +68,8 @@ struct window {
 
   /// Its value before update t.
   [[nodiscard]] double value(double t) const noexcept { return t >= begin && t < end ? level : 0; }
+  /// No value is larger.
+  [[nodiscard]] double largest() const noexcept { return level; }
   /// Begin and end.
   [[nodiscard]] std::vector<double> edges() const { return {begin, end}; }
   /// The numbers of its text form.
@@ -130,6 +134,10 @@ struct steps {
     const auto next = std::ranges::upper_bound(changes, t, {}, &point::t);
     return next == changes.begin() ? level : std::prev(next)->level;
   }
+  /// No value is larger.
+  [[nodiscard]] double largest() const noexcept {
+    return changes.empty() ? level : std::max(level, std::ranges::max(changes, {}, &point::level).level);
+  }
   /// The times of the changes.
   [[nodiscard]] std::vector<double> edges() const { return detail::times(changes); }
   /// The numbers of its text form.
@@ -164,6 +172,8 @@ struct linear {
     return next == points.end() ? last->level
                                 : std::lerp(last->level, next->level, (t - last->t) / (next->t - last->t));
   }
+  /// No value is larger.
+  [[nodiscard]] double largest() const noexcept { return std::ranges::max(points, {}, &point::level).level; }
   /// The times of the points.
   [[nodiscard]] std::vector<double> edges() const { return detail::times(points); }
   /// The numbers of its text form.
@@ -199,6 +209,8 @@ struct cosine {
     if (t <= begin) return from;
     return std::lerp(from, to, (1 - std::cos(std::numbers::pi * (t - begin) / (end - begin))) / 2);
   }
+  /// No value is larger.
+  [[nodiscard]] double largest() const noexcept { return std::max(from, to); }
   /// Begin and end.
   [[nodiscard]] std::vector<double> edges() const { return {begin, end}; }
   /// The numbers of its text form.
@@ -225,6 +237,8 @@ struct warmup {
 
   /// Its value before update t.
   [[nodiscard]] double value(double t) const noexcept { return t + 1 < updates ? (t + 1) / updates : 1; }
+  /// No value is larger.
+  [[nodiscard]] double largest() const noexcept { return 1; }
   /// Where 1 is reached.
   [[nodiscard]] std::vector<double> edges() const { return {updates - 1}; }
   /// The numbers of its text form.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,7 +50,7 @@ public:
 
   [[nodiscard]] schedule sum() {
     schedule result = product();
-    while (accept('+')) result = result + product();
+    while (accept('+')) result = joined(std::plus(), result, product());
     if (skip_blanks(); place_ != text_.size()) refuse("'+', '*' or the end");
     return result;
   }
@@ -57,7 +58,7 @@ public:
 private:
   [[nodiscard]] schedule product() {
     schedule result = factor();
-    while (accept('*')) result = result * factor();
+    while (accept('*')) result = joined(std::multiplies(), result, factor());
     return result;
   }
 
@@ -112,6 +113,16 @@ private:
     } while (accept(','));
     if (!accept(')')) refuse("',' or ')'");
     return result;
+  }
+
+  template <class Operation>
+  [[nodiscard]] schedule joined(const Operation& operation, const schedule& left, const schedule& right) const {
+    try {
+      return operation(left, right);
+    } catch (const argument_error& fault) {
+      throw argument_error(std::string(argument_), "'" + std::string(text_) + "'",
+                           std::string("small enough; ") + fault.what());
+    }
   }
 
   template <class Shape>
