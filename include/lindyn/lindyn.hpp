@@ -103,6 +103,7 @@
 #include <lindyn/integrate/system.hpp>
 #include <lindyn/io/atomic_file.hpp>
 #include <lindyn/io/csv.hpp>
+#include <lindyn/io/digest.hpp>
 #include <lindyn/io/file_lock.hpp>
 #include <lindyn/io/naming.hpp>
 #include <lindyn/io/number.hpp>

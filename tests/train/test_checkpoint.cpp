@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include <lindyn/io/digest.hpp>
 #include <lindyn/io/json.hpp>
 #include <lindyn/io/safetensors.hpp>
 #include <lindyn/model/prenorm_initialisation.hpp>
@@ -298,6 +300,31 @@ TEST_CASE("damaged, foreign and missing files are refused by path, and are left 
   CHECK(other.weights == training.weights);
 }
 
+TEST_CASE(
+    "a state whose digest is right, but whose members are not, is refused by path; so are tensors of another step") {
+  const temporary_folder folder;
+  const fs::path path = folder / "state.json";
+  small_training training, other;
+  training.trainer.run(1, training.memory);
+  save_checkpoint(path, training.trainer);
+  const io::json state = io::read_json(path);
+  const auto refusal = [&](const std::string& member, const io::json& value) {
+    io::json changed = state;
+    changed.erase("digest");
+    changed[member] = value;
+    changed["digest"] = io::digest()(changed.dump()).text();
+    io::write_json(path, changed);
+    return message_of<file_error>([&] { resume_checkpoint(path, other.trainer); });
+  };
+  for (const char* member : {"steps", "observed", "optimizer_steps", "configuration", "tensors", "tensors_digest"}) {
+    CAPTURE(std::string(member));
+    CHECK(contains(refusal(member, io::json::array()), path.string()));
+  }
+  CHECK(contains(refusal("configuration", {{"precision", 1}}), path.string()));
+  CHECK(contains(refusal("steps", 2), "isn't the file that was written with it"));
+  CHECK(other.trainer.steps() == 0);
+}
+
 TEST_CASE("where a checkpoint can't be written, the one before stays whole") {
   const temporary_folder folder;
   const fs::path path = folder / "state.json";
@@ -306,16 +333,75 @@ TEST_CASE("where a checkpoint can't be written, the one before stays whole") {
   save_checkpoint(path, training.trainer);
   const auto before = training.weights;
   training.trainer.run(3, training.memory);
-  fs::create_directory(folder / "state.unfinished.safetensors");  // stands where the tensors are to be written
+  const fs::path unfinished = folder / "state.json.unfinished.safetensors";
+  fs::create_directory(unfinished);  // stands where the tensors are to be written
   CHECK_THROWS_AS(save_checkpoint(path, training.trainer), file_error);
   resume_checkpoint(path, other.trainer);
   CHECK(other.trainer.steps() == 2);
   CHECK(other.weights == before);
-  CHECK_THROWS_AS(save_checkpoint(folder / "absent" / "state.json", training.trainer), file_error);
-  fs::remove(folder / "state.unfinished.safetensors");
-  put(folder / "state.other.safetensors", "somebody else's");
+  put(folder / "file", "");
+  CHECK_THROWS_AS(save_checkpoint(folder / "file" / "state.json", training.trainer), file_error);
+  fs::remove(folder / "file");
+  fs::remove(unfinished);
+
+  // The tensors are written, but not the JSON file.
+  fs::rename(path, folder / "kept");
+  fs::create_directory(path);
+  CHECK_THROWS_AS(save_checkpoint(path, training.trainer), file_error);
+  fs::remove(path);
+  fs::rename(folder / "kept", path);
+  resume_checkpoint(path, other.trainer);
+  CHECK(other.trainer.steps() == 2);
+  CHECK(other.weights == before);
+
+  put(folder / "state.json.other.safetensors", "somebody else's");
   save_checkpoint(path, training.trainer);
   CHECK(folder.entries() == 3);  // the former tensors have gone, and nothing else
+}
+
+TEST_CASE("checkpoints whose names differ in their endings alone stand side by side, in a folder that is made") {
+  const temporary_folder folder;
+  noisy_bowl<double>::workspace memory;
+  auto weights = bowl_start<double>();
+  train::trainer trainer(noisy_bowl<double>(), weights, optimizer::sgd<double>(bowl_table().size()));
+  const fs::path runs = folder / "all" / "runs";
+  std::vector<std::vector<double>> saved;
+  for (const char* name : {"run.1", "run.2", "run"}) {
+    trainer.step(memory);
+    save_checkpoint(runs / name, trainer);
+    saved.push_back(weights);
+  }
+  fs::create_symlink(runs / "run.2", folder / "link");
+  const auto resumed = [&](const fs::path& path) {
+    resume_checkpoint(path, trainer);
+    return weights;
+  };
+  CHECK(resumed(runs / "run.1") == saved[0]);
+  CHECK(resumed(runs / "run") == saved[2]);
+  CHECK(resumed(folder / "link") == saved[1]);
+  save_checkpoint(folder / "link", trainer);
+  CHECK(fs::is_symlink(folder / "link"));
+  CHECK(folder.entries() == 2);
+}
+
+TEST_CASE("of several who write one checkpoint, each leaves a pair that belongs together") {
+  const temporary_folder folder;
+  const fs::path path = folder / "state.json";
+  const auto write = [&](std::uint64_t start) {
+    noisy_bowl<double>::workspace memory;
+    std::vector<double> weights(bowl_start<double>().size(), static_cast<double>(start));
+    train::trainer trainer(noisy_bowl<double>(), weights, optimizer::sgd<double>(bowl_table().size()));
+    for (int save = 0; save < 10; ++save) {
+      trainer.step(memory);
+      save_checkpoint(path, trainer);
+    }
+  };
+  { const std::jthread first(write, 1), second(write, 2); }
+  auto weights = bowl_start<double>();
+  train::trainer trainer(noisy_bowl<double>(), weights, optimizer::sgd<double>(bowl_table().size()));
+  CHECK_NOTHROW(resume_checkpoint(path, trainer));
+  CHECK(trainer.steps() == 10);
+  CHECK(folder.entries() == 2);
 }
 
 /// For checkpoint_package.sh: trains, and writes a checkpoint where the environment says, and beside it what is in it.

@@ -80,20 +80,22 @@ struct confined_objective {
     of.confine(weights, linear);
     (*constrain)(weights);
   }
-  void describe(settings& to) { of.describe(to); }
+  void describe(settings& to) const { of.describe(to); }
 
   Objective of;
   Constraint* constrain;
 };
 
-/// An optimiser that lives elsewhere.
-template <class Rule, class Scalar>
-struct borrowed_rule {
-  static constexpr bool linear = Rule::linear;
-  void step(std::span<Scalar> weights, std::span<const Scalar> gradient, double learning_rate) {
-    rule->step(weights, gradient, learning_rate);
-  }
-  Rule* rule;
+/// Hands the optimiser of a training back to whom it belongs, at the end, however it ends.
+template <class Trainer, class Optimizer>
+struct rule_returned {
+  rule_returned(const Trainer& training, Optimizer& to) noexcept : from(training), owner(to) {}
+  rule_returned(const rule_returned&) = delete;
+  rule_returned& operator=(const rule_returned&) = delete;
+  ~rule_returned() { owner = from.rule(); }
+
+  const Trainer& from;
+  Optimizer& owner;
 };
 
 }  // namespace detail
@@ -110,7 +112,8 @@ struct borrowed_rule {
 /// \param options    see descent_options
 /// \param observe    called with a descent_point before each step and behind the last; one that returns a bool ends the
 ///                   training by returning false
-/// \param rule       the optimiser, which remembers: handed over again, it goes on
+/// \param rule       the optimiser, which remembers: handed over again, it goes on. It changes when the training ends; of
+///                   one that diverges, it is as it was before the step that did
 /// \param constrain  what the weights are confined to
 /// \return seconds that the steps took, without the observer
 /// Throws argument_error for bad options, too_many_error (batch = 0), divergence_error naming the step.
@@ -128,8 +131,8 @@ double descend(const Net& net, const Law& law, std::span<typename Net::scalar> w
                                         .embedding = options.embedding,
                                         .bound = options.bound});
   typename Net::workspace memory(options.threads);
-  trainer train(confined{on_law, &constrain}, weights, detail::borrowed_rule<Optimizer, scalar>{&rule},
-                {.learning_rate = options.learning_rate});
+  trainer train(confined{on_law, &constrain}, weights, rule, {.learning_rate = options.learning_rate});
+  const detail::rule_returned at_the_end(train, rule);
   progress tell(options.tell);
   descent_point<scalar> here{0, 0, weights};
   for (;; ++here.step) {

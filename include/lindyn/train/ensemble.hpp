@@ -118,8 +118,8 @@ public:
   /// \param total  entries of the flat buffer of a run, at least 1
   /// \param make   make(run, weights) returns the trainer of that run: it has filled the weights, and trains them in place
   /// \param memory  evaluations use it: each thread a copy
-  /// Throws argument_error for no runs or weights; for what `make` throws, and for a trainer of other weights, run_error,
-  /// in which that is nested.
+  /// Throws argument_error for no runs or weights; for what `make` throws, for a trainer of other weights, and for weights
+  /// that are all zero, run_error, in which that is nested.
   template <class Make>
   ensemble(index runs, index total, Make&& make, workspace memory = workspace())
       : total_(total), memory_(std::move(memory)) {
@@ -135,6 +135,8 @@ public:
         require_extent("trainer.weights().size()", trainers_.back().weights().size(), total);
         require(trainers_.back().weights().data() == own.data(), "trainer.weights()", "an array elsewhere",
                 "those of the ensemble, which were handed over");
+        require(std::ranges::any_of(own, [](scalar weight) { return weight != 0; }), "weights", "all 0",
+                "filled by make with those of the start");
       } catch (const std::exception& reason) {
         std::throw_with_nested(run_error(run, reason.what()));
       }
@@ -152,10 +154,12 @@ public:
   [[nodiscard]] const Trainer& operator[](index run) const { return trainers_[static_cast<std::size_t>(run)]; }
   [[nodiscard]] Trainer& operator[](index run) { return trainers_[static_cast<std::size_t>(run)]; }
   /// \}
-  /// How a run diverged, if it did. It makes no more steps then.
+  /// How a run diverged, if it did. It makes no more steps then, until that is cleared.
   [[nodiscard]] const std::optional<std::string>& failure(index run) const {
     return failures_[static_cast<std::size_t>(run)];
   }
+  /// Lets a run that has diverged try again, from the state that its trainer has by now.
+  void clear_failure(index run) { failures_[static_cast<std::size_t>(run)].reset(); }
 
   /// Makes steps of all runs until each has made `until` of them, but for those that have diverged. A run that an
   /// observer ended goes on in the next call, as that of a trainer does.
@@ -181,7 +185,7 @@ public:
       if (failure(run)) continue;
       ends[static_cast<std::size_t>(run)] = run_end::stopped;  // until it has its turn
       turns.add((*this)[run].steps(), run);
-      done += static_cast<double>((*this)[run].steps());
+      done += static_cast<double>(std::min(until, (*this)[run].steps()));
       all += static_cast<double>(until);
     }
     progress tell(options.tell);

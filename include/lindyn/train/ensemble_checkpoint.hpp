@@ -33,15 +33,12 @@ using settings_of_run = std::function<settings(index)>;
 /// Throws as save_checkpoint does.
 template <class Trainer>
 void save_checkpoints(const std::filesystem::path& folder, ensemble<Trainer>& runs, const settings_of_run& also = {}) {
-  std::error_code reason;
-  std::filesystem::create_directories(folder, reason);
-  if (reason) throw file_error("cannot write into " + folder.string() + ": " + reason.message());
   for (index run = 0; run < runs.count(); ++run)
     save_checkpoint(checkpoint_path(folder, run), runs[run], also ? also(run) : settings());
 }
 
 /// Goes on from the checkpoints in a folder, as resume_checkpoint does, with runs that were made as those had been. Runs
-/// that have none there begin anew, so that an ensemble may have grown.
+/// that have none there begin anew, so that an ensemble may have grown. One that had diverged tries that step again.
 /// \return number of runs that go on
 /// Throws file_error if no run has one, and as resume_checkpoint does: then the runs before that one go on already.
 template <class Trainer>
@@ -52,6 +49,7 @@ index resume_checkpoints(const std::filesystem::path& folder, ensemble<Trainer>&
     std::error_code reason;
     if (!std::filesystem::exists(checkpoint_path(folder, run), reason)) continue;
     resume_checkpoint(checkpoint_path(folder, run), runs[run], also ? also(run) : settings());
+    runs.clear_failure(run);
     ++resumed;
   }
   if (resumed == 0) throw file_error("cannot resume from " + folder.string() + ": it has no checkpoint of any run");

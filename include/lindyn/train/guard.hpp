@@ -91,11 +91,12 @@ public:
   }
 
   /// Before a step at that learning rate.
-  void before_step(std::span<const Scalar> weights, const Rule& rule, double learning_rate) {
+  /// \param coupled  of the weights, joins the gradient at most
+  void before_step(std::span<const Scalar> weights, const Rule& rule, double learning_rate, double coupled = 0) {
     // So far below overflow are the squares of the gradient, and its products with the learning rate over any epsilon
     // of Adam's that makes sense.
     const double safe = std::sqrt(std::sqrt(static_cast<double>(std::numeric_limits<Scalar>::max())));
-    risky_ = !(std::max({learning_rate, largest_gradient_, largest_weight_}) < safe);
+    risky_ = !(std::max({learning_rate, largest_gradient_ + coupled * largest_weight_, largest_weight_}) < safe);
     if (!risky_) return;
     weights_.assign(weights.begin(), weights.end());
     rule_ = rule;

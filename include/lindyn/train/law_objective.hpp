@@ -12,6 +12,7 @@
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parameter_table.hpp>
+#include <lindyn/io/digest.hpp>
 #include <lindyn/model/attention_only.hpp>
 #include <lindyn/model/embedding.hpp>
 #include <lindyn/population/law.hpp>
@@ -78,15 +79,18 @@ public:
     if (centred() && !linear) centre_(parameters(), weights);
   }
 
-  /// Appends the network's shape, the law, by its sizes and the digest of the first batch, and how batches are drawn
-  /// and scored.
-  void describe(settings& to) {
+  /// Appends the network's shape, the law, by its sizes and the digest of 4,096 sequences, and how batches are drawn and
+  /// scored. Laws that differ in what none of those sequences shows, such as probabilities by less than one in some
+  /// thousands, aren't told apart.
+  void describe(settings& to) const {
     const auto sizes = draw_.law().sizes();
-    const task::batch_view first = batch(0);
+    population::minibatch seen;
+    population::sampler<Law>(draw_.law(), 1).draw(0, 4096, seen);
+    const task::batch_view some = seen.view();
     detail::describe(to, net_->shape());
     detail::append(to, "law.length", sizes.length);
     detail::append(to, "law.digest",
-                   detail::digest().integers(first.tokens).integers(first.positions).integers(first.answers).text());
+                   io::digest().integers(some.tokens).integers(some.positions).integers(some.answers).text());
     detail::append(to, "batch.size", options_.size);
     detail::append(to, "batch.seed", options_.seed);
     detail::append(to, "loss", options_.loss == task::loss::cross_entropy ? "cross_entropy" : "squared_error");

@@ -10,6 +10,7 @@
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parameter_table.hpp>
+#include <lindyn/io/digest.hpp>
 #include <lindyn/population/finite/batches.hpp>
 #include <lindyn/task/evaluation.hpp>
 #include <lindyn/task/sequence_set.hpp>
@@ -76,7 +77,7 @@ public:
   void describe(settings& to) const {
     if constexpr (requires { net_->shape(); }) detail::describe_if_known(to, net_->shape());
     const task::sequence_sizes& sizes = training_->sizes();
-    detail::digest data;
+    io::digest data;
     for (index sequence = 0; sequence < training_->count(); ++sequence)
       data.integers(training_->tokens(sequence)).integers(training_->answers(sequence));
     detail::append(to, "data.vocabulary", sizes.vocabulary);

@@ -8,7 +8,6 @@
 #include <concepts>
 #include <functional>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -29,10 +28,25 @@ struct observation {
   double decay = 0;                  ///< lambda_t of the update to come
 };
 
-/// Called with an observation; one that returns a bool ends the training by returning false. An observer with a member
-/// `wants(step)` hears of those steps alone, others of every step.
-template <class O, class Scalar>
-concept observer = std::invocable < O&,
+namespace detail {
+
+/// How an observer is called where it doesn't ask for memory.
+struct no_memory {};
+
+/// Whether it is called with an observation and the memory.
+template <class O, class Scalar, class Memory>
+concept takes_memory = std::invocable < O&,
+        const observation<Scalar>
+&, Memory& > ;
+
+}  // namespace detail
+
+/// Called with an observation, or with an observation and the workspace of evaluations, `(const auto& here, auto&
+/// memory)`, in which it may read what the evaluation left, if that was made in it and no observer before has used it, and
+/// may make evaluations of its own. One that returns a bool ends the training by returning false. An observer with a
+/// member `wants(step)` hears of those steps alone, others of every step.
+template <class O, class Scalar, class Memory = detail::no_memory>
+concept observer = detail::takes_memory<O, Scalar, Memory> || std::invocable < O&,
         const observation<Scalar>
 & > ;
 
@@ -47,9 +61,10 @@ public:
   /// Whether it hears of that step.
   [[nodiscard]] bool wants(index step) const { return std::invoke(wants_, step); }
   /// Hears of a step.
-  template <class Scalar>
-  decltype(auto) operator()(const observation<Scalar>& here) {
-    return std::invoke(tell_, here);
+  template <class Scalar, class... Memory>
+  requires std::invocable < Tell&, const observation<Scalar>
+  &, Memory&... > decltype(auto) operator()(const observation<Scalar>& here, Memory&... memory) {
+    return std::invoke(tell_, here, memory...);
   }
 
 private:
@@ -92,13 +107,19 @@ template <class Observer>
 }
 
 /// Tells an observer, if it wants to hear; whether the training goes on.
-template <class Observer, class Scalar>
-[[nodiscard]] bool tell(Observer& who, const observation<Scalar>& here) {
+template <class Observer, class Scalar, class Memory>
+[[nodiscard]] bool tell(Observer& who, const observation<Scalar>& here, Memory& memory) {
   if (!wants(who, here.step)) return true;
-  if constexpr (std::convertible_to<std::invoke_result_t<Observer&, const observation<Scalar>&>, bool>) {
-    return std::invoke(who, here);
+  const auto hear = [&]() -> decltype(auto) {
+    if constexpr (takes_memory<Observer, Scalar, Memory>)
+      return std::invoke(who, here, memory);
+    else
+      return std::invoke(who, here);
+  };
+  if constexpr (std::convertible_to<decltype(hear()), bool>) {
+    return hear();
   } else {
-    std::invoke(who, here);
+    hear();
     return true;
   }
 }

@@ -80,11 +80,10 @@ public:
     require_extent("weights.size()", weights.size(), parameters().size());
     detail::require_rates(options_, decay_);
     if (decays_) {
-      if constexpr (resumable)
+      require(resumable, "decay_schedule", *decays_, "0 with an optimiser that takes no decay by ranges");
+      if constexpr (decays_itself)
         require(rule_.options().decay.rate == 0, "decay_schedule", *decays_,
                 "0 where the optimiser's options have a decay of their own");
-      else
-        require(false, "decay_schedule", *decays_, "0 with an optimiser that takes no decay by ranges");
     }
     confine(false);
     begin(0, false);
@@ -127,9 +126,11 @@ public:
       throw divergence_error(fault.argument(), steps_, fault.value(),
                              fault.allowed() + "; take a smaller learning_rate");
     }
-    if (!std::isfinite(evaluation_.loss))
+    if (!std::isfinite(evaluation_.loss)) {
+      guard_.look_at_state(parameters(), weights(), rule_, steps_);
       throw divergence_error("loss", steps_, lindyn::detail::to_text(evaluation_.loss),
                              "finite; take a smaller learning_rate");
+    }
     guard_.look_at_gradient(parameters(), gradient(), steps_);
     evaluated_ = true;
     training_ += clock::now() - begin;
@@ -139,25 +140,35 @@ public:
   /// Moves the weights by the gradient of the last evaluation: decays, and steps, at the rates of this step.
   /// Throws argument_error unless there is an evaluation of this step, and for decay that would turn the weights' sign;
   /// divergence_error if weights or what the optimiser remembers would overflow: the state stays.
-  void update() {
-    require(evaluated_, "step", steps_, "evaluated before its update");
-    const auto begin = clock::now();
-    const double rate = learning_rate(steps_);
-    guard_.before_step(weights(), rule_, rate);
-    if (options_.clip_norm > 0) optimizer::clip_by_global_norm(std::span(gradient_), options_.clip_norm);
-    move(rate);
-    confine(Rule::linear);
-    guard_.behind_step(parameters(), weights_, rule_, steps_);
-    ++steps_;
-    evaluated_ = observed_ = false;
-    training_ += clock::now() - begin;
+  void update() { update_by(optimizer::one_thread()); }
+
+  /// The same by the threads of evaluations, if they have a backend of several; not a bit depends on it.
+  void update(workspace& memory) {
+    if constexpr (requires { memory.on().workers(); })
+      update_by(memory.on().workers());
+    else
+      update();
   }
 
   /// Evaluates and updates. Returns the evaluation, at the weights before the update.
   task::evaluation step(workspace& memory) {
     evaluate(memory);
-    update();
+    update(memory);
     return evaluation_;
+  }
+
+  /// To be called when the weights have been changed from outside, by an observer or between two runs: the next step takes
+  /// their gradient. What observers hear at this step after that is of the weights before.
+  /// Throws divergence_error, naming the first entry, for weights that aren't finite.
+  void weights_changed() {
+    confine(false);
+    begin(steps_, observed_);
+  }
+  /// Takes another optimiser, such as one that remembers nothing, from the next update on.
+  /// Throws divergence_error if what it remembers isn't finite.
+  void replace_rule(Rule rule) {
+    rule_ = std::move(rule);
+    begin(steps_, observed_);
   }
 
   /// Makes steps until `until` have been made in all. Observers hear of the states that they want to, before each step
@@ -166,7 +177,7 @@ public:
   /// \param memory     of evaluations
   /// \param observers  see the concept; all hear of a state, in their order, before one of them ends the run
   /// Throws as evaluate and update do.
-  template <observer<scalar>... Observers>
+  template <observer<scalar, workspace>... Observers>
   run_end run(index until, workspace& memory, Observers&&... observers) {
     progress tell(options_.tell);
     while (steps_ <= until) {
@@ -186,7 +197,7 @@ public:
     detail::append(all, "precision", sizeof(scalar) == 4 ? "float" : "double");
     objective_.describe(all);
     detail::append(all, "generator", "philox4x32-10");  // whose streams are counted by steps or epochs
-    if constexpr (resumable) detail::describe_if_known(all, rule_.options());
+    if constexpr (requires { rule_.options(); }) detail::describe_if_known(all, rule_.options());
     detail::describe(all, options_, decay_.groups());
     return all;
   }
@@ -208,6 +219,7 @@ public:
 private:
   using clock = std::chrono::steady_clock;
   static constexpr bool resumable = optimizer::resumable_optimizer<Rule, scalar>;
+  static constexpr bool decays_itself = requires(const Rule& rule) { optimizer::require_valid(rule.options().decay); };
 
   [[nodiscard]] static double seconds_of(clock::duration spent) noexcept {
     return std::chrono::duration<double>(spent).count();
@@ -221,10 +233,41 @@ private:
     observed_ = observed;
   }
 
-  void move(double rate) {
+  template <class Workers>
+  void update_by(Workers&& workers) {
+    require(evaluated_, "step", steps_, "evaluated before its update");
+    const auto begin = clock::now();
+    const double rate = learning_rate(steps_);
+    const auto ranges = decay_of_step(rate);
+    double coupled = 0;
+    for (const auto& range : ranges) coupled = std::max(coupled, range.factors.coupled);
+    guard_.before_step(weights(), rule_, rate, coupled);
+    evaluated_ = false;  // whatever fails from here on: what observers are told isn't clipped
+    if (options_.clip_norm > 0) optimizer::clip_by_global_norm(std::span(gradient_), options_.clip_norm, workers);
+    move(rate, ranges, workers);
+    confine(Rule::linear);
+    guard_.behind_step(parameters(), weights_, rule_, steps_);
+    ++steps_;
+    observed_ = false;
+    training_ += clock::now() - begin;
+  }
+
+  /// What decay does to the weights in this step; nothing, where that is the optimiser's own affair. Throws argument_error
+  /// for decay that would turn their sign.
+  [[nodiscard]] std::span<const optimizer::range_decay> decay_of_step([[maybe_unused]] double rate) {
     if constexpr (resumable)
-      if (decays_)
-        return rule_.step(weights_, gradient(), rate, decay_.at(detail::decay_at(options_, steps_), rate, steps_));
+      if (decays_) return decay_.at(detail::decay_at(options_, steps_), rate, steps_);
+    if constexpr (resumable && decays_itself) {
+      own_decay_ = {0, parameters().size(), optimizer::factors(rule_.options().decay, rate)};
+      return {&own_decay_, 1};
+    }
+    return {};
+  }
+
+  template <class Workers>
+  void move(double rate, std::span<const optimizer::range_decay> ranges, Workers&& workers) {
+    if constexpr (resumable)
+      if (!ranges.empty()) return rule_.step(weights_, gradient(), rate, ranges, workers);
     rule_.step(weights_, gradient(), rate);
   }
 
@@ -239,7 +282,7 @@ private:
     const auto begin = clock::now();
     const observation<scalar> here{steps_, evaluation_, weights(), gradient(), learning_rate(steps_), decay(steps_)};
     bool go_on = true;
-    ((go_on = detail::tell(observers, here) && go_on), ...);
+    ((go_on = detail::tell(observers, here, memory) && go_on), ...);
     observed_ = true;
     observing_ += clock::now() - begin;
     return go_on;
@@ -250,6 +293,7 @@ private:
   Rule rule_;
   trainer_options options_;
   optimizer::grouped_decay decay_;
+  optimizer::range_decay own_decay_;
   std::optional<std::string> decays_;  // a schedule of decay, if one isn't 0
   detail::guard<scalar, Rule> guard_;
   std::vector<scalar> gradient_;
