@@ -154,6 +154,16 @@ TEST_CASE("a run that diverges is left out by name, and the others don't notice"
   }
 }
 
+TEST_CASE("a run that diverged goes on from another state, once its failure is cleared") {
+  auto runs = five_runs(2);
+  runs.run(30, {}, nobody);
+  REQUIRE(runs.failure(2).has_value());
+  runs[2].restart(30, start, runs[2].rule());
+  CHECK_FALSE(runs.run(30, {}, nobody)[2].has_value());
+  runs.clear_failure(2);
+  CHECK(runs.run(30, {}, nobody)[2] == run_end::reached);
+}
+
 TEST_CASE("or it ends all of them, where that is asked for, and they can go on without it") {
   auto runs = five_runs(2);
   bool thrown = false;
@@ -232,6 +242,11 @@ TEST_CASE("with one thread runs keep step, and progress is told in steps of all 
   CHECK(order == std::vector<index>{10, 11, 12, 13, 14, 30, 31, 32, 33, 34, 50, 51, 52, 53, 54});
   CHECK(std::ranges::is_sorted(told));
   CHECK(told.back() == 30);
+  double most = 0;
+  runs.run(2,
+           {.tell = [&](const lindyn::progress_report& report) { most = std::max(most, report.done / report.total); }},
+           nobody);
+  CHECK(most == 1);
 }
 
 TEST_CASE("ensembles without runs, with trainers of other weights, or with options that make no sense are refused") {
@@ -250,6 +265,12 @@ TEST_CASE("ensembles without runs, with trainers of other weights, or with optio
   std::vector<double> elsewhere(start.size());
   const maker astray = [&](index run, std::span<double>) { return trainer_of(run, elsewhere); };
   CHECK(message(2, size, astray).starts_with("run 0: trainer.weights() = an array elsewhere"));
+  const maker forgetful = [](index run, std::span<double> weights) {
+    auto trainer = trainer_of(run, weights);
+    std::ranges::fill(weights, 0.0);
+    return trainer;
+  };
+  CHECK(message(2, size, forgetful).starts_with("run 0: weights = all 0"));
   const maker failing = [](index run, std::span<double> weights) {
     if (run == 1) throw std::runtime_error("no such seed");
     return trainer_of(run, weights);

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -224,6 +226,113 @@ TEST_CASE("where a step makes weights overflow, weights and optimiser are as the
   CHECK(weights != before);
 }
 
+TEST_CASE("an update that fails leaves observers the gradient that isn't clipped") {
+  auto weights = bowl_start<float>();
+  noisy_bowl<float>::workspace memory;
+  train::trainer trainer(noisy_bowl<float>{.height = 1e30}, weights, adam_for_bowl<float>(), {.clip_norm = 1e28});
+  CHECK(mentions(message([&] { trainer.step(memory); }), "second_moment embedding["));
+  float largest = 0;
+  trainer.run(0, memory, [&](const auto& here) {
+    for (const float slope : here.gradient) largest = std::max(largest, std::abs(slope));
+  });
+  CHECK(largest > 1e30F);
+  CHECK(weights == bowl_start<float>());
+}
+
+TEST_CASE("weights that an observer changes get a step of their own gradient, and an optimiser that has forgotten") {
+  auto weights = bowl_start<double>(), by_hand = weights;
+  noisy_bowl<double>::workspace memory;
+  auto rule = adam_for_bowl<double>();
+  train::trainer trainer(noisy_bowl<double>{}, weights, rule);
+  int heard = 0;
+  trainer.run(4, memory, train::at({2}, [&](const auto&) {
+                ++heard;
+                for (double& weight : weights) weight *= 3;
+                trainer.weights_changed();
+                trainer.replace_rule(adam_for_bowl<double>());
+              }));
+  std::vector<double> gradient(by_hand.size());
+  for (index step = 0; step < 4; ++step) {
+    if (step == 2) {
+      for (double& weight : by_hand) weight *= 3;
+      rule = adam_for_bowl<double>();
+    }
+    (void)noisy_bowl<double>().loss_and_gradient(step, by_hand, gradient, memory);
+    rule.step(by_hand, gradient, 1e-3);
+  }
+  CHECK(heard == 1);
+  CHECK(weights == by_hand);
+  CHECK(trainer.rule() == rule);
+
+  weights[20] = std::numeric_limits<double>::quiet_NaN();
+  CHECK(mentions(message([&] { trainer.weights_changed(); }), "weights weight[4] at step 4"));
+  CHECK(mentions(message([&] { trainer.step(memory); }), "weights weight[4] at step 4"));
+}
+
+TEST_CASE("observers get the workspace of evaluations where they take one, chosen ones too") {
+  auto weights = bowl_start<double>();
+  noisy_bowl<double>::workspace memory;
+  train::trainer trainer(noisy_bowl<double>{}, weights, adam_for_bowl<double>());
+  std::vector<const void*> given;
+  const auto end = trainer.run(
+      4, memory, [&](const auto&, auto& reused) { given.push_back(&reused); },
+      train::every(2, [&](const train::observation<double>& here, noisy_bowl<double>::workspace& reused) {
+        given.push_back(&reused);
+        return here.step < 2;
+      }));
+  CHECK(end == train::run_end::observed);
+  CHECK(given == std::vector<const void*>(5, &memory));
+}
+
+/// An optimiser that can be resumed, but has no decay of its own, nor options.
+struct plain_steps {
+  static constexpr bool linear = true;
+  using array = optimizer::state_array<double>;
+  using seen_array = optimizer::state_array<const double>;
+
+  void step(std::span<double> weights, std::span<const double> gradient, double rate,
+            std::span<const optimizer::range_decay> ranges = {}, optimizer::one_thread = {}) {
+    for (const auto& [begin, end, factors] : ranges)
+      for (index i = begin; i < end; ++i) weights[static_cast<std::size_t>(i)] *= factors.keep;
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] -= rate * gradient[i];
+  }
+  [[nodiscard]] std::vector<array> state() { return {}; }
+  [[nodiscard]] std::vector<seen_array> state() const { return {}; }
+  [[nodiscard]] std::int64_t steps() const { return 0; }
+  void restore(std::span<const seen_array>, std::int64_t) {}
+  bool operator==(const plain_steps&) const = default;
+};
+
+TEST_CASE("an optimiser of your own needs no options, and decays by schedule") {
+  static_assert(optimizer::resumable_optimizer<plain_steps, double>);
+  noisy_bowl<double>::workspace memory;
+  const auto behind_two = [&](auto rule, const trainer_options& options) {
+    auto weights = bowl_start<double>();
+    train::trainer trainer(noisy_bowl<double>{}, weights, rule, options);
+    trainer.run(2, memory);
+    return weights;
+  };
+  for (const trainer_options& options :
+       {trainer_options{}, trainer_options{.decay_schedule = 0.5, .decay_mode = decay_mode::absolute}}) {
+    const auto ours = behind_two(optimizer::sgd<double>(bowl_table().size()), options);
+    const auto own = behind_two(plain_steps(), options);
+    for (std::size_t i = 0; i < ours.size(); ++i) CHECK(own[i] == doctest::Approx(ours[i]).epsilon(1e-14));
+  }
+}
+
+TEST_CASE("settings tell apart laws of probabilities that differ by a hundredth, whatever the size of a batch") {
+  const model::attention_only<> net({.vocabulary = 8, .positions = 8, .layers = 1, .heads = 1});
+  const auto digest_of = [&](double within_class, index size) {
+    const population::recall_law<task::associative_recall<block<2>, stored_association>> law(
+        {.pairs = 2, .vocabulary = 8, .within_class = within_class});
+    train::settings all;
+    train::law_objective(net, law, {.size = size, .seed = static_cast<std::uint64_t>(size)}).describe(all);
+    return std::ranges::find(all, "law.digest", &train::settings::value_type::first)->second;
+  };
+  CHECK(digest_of(0.1, 2) == digest_of(0.1, 3));
+  CHECK(digest_of(0.1, 2) != digest_of(0.11, 2));
+}
+
 TEST_CASE("after the first step nothing is allocated, with decay by groups, clipping and observers") {
   auto weights = bowl_start<float>();
   noisy_bowl<float>::workspace memory;
@@ -275,6 +384,14 @@ TEST_CASE(
     other_rule.step(by_hand, gradient, 0.01);
   }
   CHECK(by_hand == weights);
+}
+
+TEST_CASE("a learning rate that is 0 throughout is warned of") {
+  auto weights = bowl_start<double>();
+  const train::trainer trainer(noisy_bowl<double>{}, weights, adam_for_bowl<double>(), {.learning_rate_schedule = 0.0});
+  const auto sentences = trainer.warnings(80);
+  REQUIRE(sentences.size() == 1);
+  CHECK(mentions(sentences[0], "learning_rate_schedule: constant(0)"));
 }
 
 TEST_CASE("schedules that reach behind the run are warned of") {

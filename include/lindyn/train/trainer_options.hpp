@@ -93,6 +93,8 @@ inline void require_rates(const trainer_options& options, optimizer::grouped_dec
 /// See trainer::warnings.
 [[nodiscard]] inline std::vector<std::string> warnings(const trainer_options& options, index steps) {
   auto sentences = schedule::warnings(options.learning_rate_schedule, steps, "learning_rate_schedule");
+  if (options.learning_rate_schedule == schedule::schedule())
+    sentences.push_back("learning_rate_schedule: constant(0) trains nothing");
   for_each_decay_schedule(options, [&](const std::string& name, const schedule::schedule& of) {
     const auto more = schedule::warnings(of, steps, name);
     sentences.insert(sentences.end(), more.begin(), more.end());
