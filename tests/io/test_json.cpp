@@ -57,6 +57,7 @@ TEST_CASE("files that are absent, folders or no JSON are refused by name") {
   put(folder / "cut.json", "{\"a\": [1, 2");
   put(folder / "nan.json", "[NaN]");
   put(folder / "empty.json", "");
+  put(folder / "twice.json", R"({"a": 1, "b": [{"a": 1, "c": {"a": 2}}, {"a": 1, "a": 1}]})");
   const auto check = [&](const char* name, const char* reason) {
     const auto message = message_of<file_error>([&] { (void)read_json(folder / name); });
     CHECK(contains(message, (folder / name).string()));
@@ -67,6 +68,7 @@ TEST_CASE("files that are absent, folders or no JSON are refused by name") {
   check("cut.json", "parse error");
   check("nan.json", "parse error");
   check("empty.json", "parse error");
+  check("twice.json", "there are two members \"a\" in one object");
 }
 
 TEST_CASE("members are read as the type that is asked for") {

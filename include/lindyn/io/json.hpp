@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <system_error>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -36,7 +38,8 @@ inline void write_json(const std::filesystem::path& path, const json& value) {
   file.commit();
 }
 
-/// Reads a JSON file. Throws file_error, naming path and reason, if it can't be read or is no JSON.
+/// Reads a JSON file. Throws file_error, naming path and reason, if it can't be read, is no JSON, or an object in it has
+/// two members of one name.
 [[nodiscard]] inline json read_json(const std::filesystem::path& path) {
   const auto fail = [&](const std::string& reason) {
     return file_error("cannot read " + path.string() + ": " + reason);
@@ -46,8 +49,16 @@ inline void write_json(const std::filesystem::path& path, const json& value) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) throw fail(last_system_error().message());
+  std::vector<std::set<std::string>> open;  // of the objects that the parser is in: the names so far
+  const auto refuse_repeated = [&](int, json::parse_event_t event, json& parsed) {
+    if (event == json::parse_event_t::object_start) open.emplace_back();
+    if (event == json::parse_event_t::object_end) open.pop_back();
+    if (event == json::parse_event_t::key && !open.back().insert(parsed.get<std::string>()).second)
+      throw fail("there are two members " + parsed.dump() + " in one object");
+    return true;
+  };
   try {
-    return json::parse(file);
+    return json::parse(file, refuse_repeated);
   } catch (const json::exception& problem) {
     throw fail(problem.what());
   }
