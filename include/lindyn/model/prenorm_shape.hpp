@@ -54,7 +54,7 @@ inline void require_valid(const prenorm_shape& shape) {
   in_range("shape.context", shape.context);
   in_range("shape.width", shape.width);
   in_range("shape.heads", shape.heads);
-  in_range("shape.layers", shape.layers);
+  require(shape.layers >= 1 && shape.layers <= 4096, "shape.layers", shape.layers, "in [1, 4096]");
   in_range("shape.hidden", shape.hidden);
   require(shape.width % shape.heads == 0, "shape.width", shape.width,
           "divisible by shape.heads = " + std::to_string(shape.heads));

@@ -62,6 +62,9 @@ using anchor_permutations = std::vector<std::vector<int>>;
   return training;
 }
 
+/// The most sequences (keys x anchors^2) that anchor_composition makes.
+inline constexpr double most_anchor_sequences = 1 << 24;
+
 /// Options of anchor_composition.
 struct anchor_options {
   int keys = 16;                 ///< K
@@ -112,7 +115,11 @@ struct anchor_options {
 /// Anchor composition with random permutations: by default 16 keys and 8 anchors (V = 24), 45 of the 64 pairs in
 /// training (720 sequences) and 19 held out (304).
 /// Source: Ali, arXiv 2605.04396; how the 45 pairs are drawn is our choice, see choose_training_pairs.
+/// Throws argument_error as the other, and for more than most_anchor_sequences.
 [[nodiscard]] inline split_set anchor_composition(const anchor_options& options = {}) {
+  require(options.anchors <= 4096, "anchors", options.anchors, "in [2, 4096]");
+  require(1.0 * options.keys * options.anchors * options.anchors <= most_anchor_sequences, "keys", options.keys,
+          "so few that keys x anchors^2 is at most 2^24");
   return anchor_composition(random_permutations(options.keys, options.anchors, options.seed), options.training_pairs,
                             options.split_seed);
 }

@@ -49,9 +49,9 @@ enum class modular_operation {
 }
 
 /// The p x p table of an operation modulo p; its results are in [0, p).
-/// Throws argument_error unless p is in [2, 10000], and for division by numbers modulo a p that isn't prime.
+/// Throws argument_error unless p is in [2, 4096], which makes 2^24 pairs, and for division by numbers modulo a p that isn't prime.
 [[nodiscard]] inline operation_table modular_table(modular_operation operation, int modulus) {
-  require(modulus >= 2 && modulus <= 10'000, "modulus", modulus, "in [2, 10000]");
+  require(modulus >= 2 && modulus <= 4096, "modulus", modulus, "in [2, 4096]");
   require(operation != modular_operation::divide || is_prime(modulus), "modulus", modulus, "prime, for division");
   std::vector<int> results(static_cast<std::size_t>(modulus) * static_cast<std::size_t>(modulus), task::no_answer);
   const auto result = [&](int a, int b) -> int& {
