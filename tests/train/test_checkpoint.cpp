@@ -93,14 +93,14 @@ TEST_CASE("a training that is stopped and resumed several times, about a window 
   check_resumes<double>(optimizer::adam_options{}, decay_mode::lr_scaled);
 }
 
-/// Sums of digits, of which a small network learns.
-task::sequence_set sums() {
+/// Sums of two digits, each `copies` times, of which a small network learns.
+task::sequence_set sums(int copies = 1) {
   std::vector<int> tokens, answers;
-  for (int a = 0; a < 5; ++a)
-    for (int b = 0; b < 5; ++b) {
-      tokens.insert(tokens.end(), {a, b, 5});
-      answers.push_back((a + b) % 5);
-    }
+  for (int sum = 0; sum < 25 * copies; ++sum) {
+    const int a = sum / 5 % 5, b = sum % 5;
+    tokens.insert(tokens.end(), {a, b, 5});
+    answers.push_back((a + b) % 5);
+  }
   return {{.vocabulary = 6, .outputs = 5, .length = 3}, tokens, answers};
 }
 
@@ -142,6 +142,29 @@ TEST_CASE("so does a transformer's, resumed in the middle of an epoch, on any nu
   CHECK(second.weights == whole.weights);
   CHECK(second.trainer.rule() == whole.trainer.rule());
   CHECK(second.trainer.evaluate(second.memory) == whole.trainer.evaluate(whole.memory));
+}
+
+TEST_CASE("on four threads, too, among which batches are divided") {
+  const temporary_folder folder;
+  const small_training::network net(small_shape);
+  const task::sequence_set data = sums(10);
+  const auto behind_steps = [&](int threads, index interrupted) {
+    auto weights = model::initial_weights<float>(small_shape, {});
+    const auto trainer_of = [&] {
+      return train::trainer(
+          train::set_objective(net, data, {.size = 200, .seed = 3, .draw = population::sampling::epochs}), weights,
+          optimizer::adam<float>(net.parameters().size()), {.learning_rate = 0.01});
+    };
+    small_training::network::workspace memory{backend::host(threads)};
+    auto trainer = trainer_of();
+    trainer.run(interrupted, memory);
+    save_checkpoint(folder / "state.json", trainer);
+    auto second = trainer_of();
+    resume_checkpoint(folder / "state.json", second);
+    second.run(4, memory);
+    return weights;
+  };
+  CHECK(behind_steps(4, 1) == behind_steps(1, 3));
 }
 
 TEST_CASE("a step of a transformer allocates nothing after the first epoch, in which the longest batches come") {
@@ -259,6 +282,117 @@ TEST_CASE("a training of another configuration is refused by the key that differ
   CHECK(refused_key(small_training(), {}) == "split.seed");
   CHECK(refused_key(small_training(), {{"split.seed", "4"}, {"more", ""}}) == "more");
   CHECK_THROWS_AS(save_checkpoint(path, training.trainer, {{"steps", ""}, {"steps", ""}}), argument_error);
+}
+
+TEST_CASE("each setting of a training, changed alone, has it refused by that setting's name") {
+  const temporary_folder folder;
+  const fs::path path = folder / "state.json";
+  struct choice {
+    train::trainer_options options = {.learning_rate = 0.01, .groups = {{"all", 1, {"embedding", "weight", "bias"}}}};
+    optimizer::adam_options rule = {};
+    std::uint64_t seed = 1;
+  };
+  const auto trainer_of = [](std::vector<double>& weights, const choice& with) {
+    return train::trainer(noisy_bowl<double>{.seed = with.seed}, weights,
+                          optimizer::adam<double>(bowl_table().size(), with.rule), with.options);
+  };
+  auto weights = bowl_start<double>();
+  auto saved = trainer_of(weights, {});
+  save_checkpoint(path, saved);
+  const auto refused_key = [&](const auto& change) {
+    choice with;
+    change(with);
+    auto other = trainer_of(weights, with);
+    try {
+      resume_checkpoint(path, other);
+    } catch (const train::configuration_error& fault) {
+      return fault.argument();
+    }
+    return std::string("none");
+  };
+  CHECK(refused_key([](choice&) {}) == "none");
+  CHECK(refused_key([](choice& with) { with.seed = 2; }) == "seed");
+  CHECK(refused_key([](choice& with) { with.rule.beta1 = 0.8; }) == "optimizer.beta1");
+  CHECK(refused_key([](choice& with) { with.rule.beta2 = 0.8; }) == "optimizer.beta2");
+  CHECK(refused_key([](choice& with) { with.rule.epsilon = 1e-6; }) == "optimizer.epsilon");
+  CHECK(refused_key([](choice& with) { with.rule.decay.rate = 0.1; }) == "optimizer.decay.rate");
+  CHECK(refused_key([](choice& with) { with.rule.decay.mode = optimizer::decay_mode::coupled_l2; }) ==
+        "optimizer.decay.mode");
+  CHECK(refused_key([](choice& with) { with.rule.decay.base_learning_rate = 1; }) ==
+        "optimizer.decay.base_learning_rate");
+  CHECK(refused_key([](choice& with) { with.options.learning_rate = 0.02; }) == "learning_rate");
+  CHECK(refused_key([](choice& with) { with.options.learning_rate_schedule = 0.5; }) == "learning_rate_schedule");
+  CHECK(refused_key([](choice& with) { with.options.decay_schedule = 0.5; }) == "decay_schedule");
+  CHECK(refused_key([](choice& with) { with.options.decay_mode = optimizer::decay_mode::absolute; }) == "decay_mode");
+  CHECK(refused_key([](choice& with) { with.options.groups[0].name = "every"; }) == "groups.0");
+  CHECK(refused_key([](choice& with) { with.options.groups[0].base_decay = 2; }) == "groups.0");
+  CHECK(refused_key([](choice& with) { with.options.groups[0].decay_schedule = 0.0; }) == "groups.0");
+  CHECK(refused_key([](choice& with) {
+          with.options.groups = {{"all", 1, {"embedding", "weight"}}, {"bias", 1, {"bias"}}};
+        }) == "groups.0");
+  CHECK(refused_key([](choice& with) { with.options.clip_norm = 3; }) == "clip_norm");
+
+  std::vector<double> by_another = weights;
+  train::trainer other_rule(noisy_bowl<double>(), by_another, optimizer::sgd<double>(bowl_table().size()));
+  std::string key;
+  try {
+    resume_checkpoint(path, other_rule);
+  } catch (const train::configuration_error& fault) {
+    key = fault.argument();
+  }
+  CHECK(key == "optimizer");
+  auto single = bowl_start<float>();
+  train::trainer in_float(noisy_bowl<float>(), single, optimizer::adam<float>(bowl_table().size()), choice().options);
+  try {
+    resume_checkpoint(path, in_float);
+  } catch (const train::configuration_error& fault) {
+    key = fault.argument();
+  }
+  CHECK(key == "precision");
+}
+
+TEST_CASE("settings of an objective on a set: every member of the shape, the data, and how batches are drawn") {
+  const auto settings_of = [](const model::prenorm_shape& shape, int copies, const population::batches& draw) {
+    const small_training::network net(shape);
+    const task::sequence_set data = sums(copies);
+    train::settings all;
+    train::set_objective(net, data, draw).describe(all);
+    return all;
+  };
+  const population::batches draw{.size = 8, .seed = 3, .draw = population::sampling::epochs};
+  const auto before = settings_of(small_shape, 1, draw);
+  const auto differing = [&](const train::settings& other) {
+    std::vector<std::string> keys;
+    REQUIRE(other.size() == before.size());
+    for (std::size_t i = 0; i < other.size(); ++i)
+      if (other[i] != before[i]) keys.push_back(other[i].first);
+    return keys;
+  };
+  using keys = std::vector<std::string>;
+  const auto by_shape = [&](auto member, auto value) {
+    auto shape = small_shape;
+    shape.*member = value;
+    return differing(settings_of(shape, 1, draw));
+  };
+  using shape = model::prenorm_shape;
+  CHECK(by_shape(&shape::width, 10) == keys{"shape.width"});
+  CHECK(by_shape(&shape::heads, 4) == keys{"shape.heads"});
+  CHECK(by_shape(&shape::layers, 2) == keys{"shape.layers"});
+  CHECK(by_shape(&shape::hidden, 13) == keys{"shape.hidden"});
+  CHECK(by_shape(&shape::context, 4) == keys{"shape.context"});
+  CHECK(by_shape(&shape::activation, backend::activation::relu) == keys{"shape.activation"});
+  CHECK(by_shape(&shape::causal, false) == keys{"shape.causal"});
+  CHECK(by_shape(&shape::biases, false) == keys{"shape.biases"});
+  CHECK(by_shape(&shape::key_bias, false) == keys{"shape.key_bias"});
+  CHECK(differing(settings_of(small_shape, 2, draw)) == keys{"data.sequences", "data.digest"});
+  const auto by_draw = [&](auto member, auto value) {
+    auto other = draw;
+    other.*member = value;
+    return differing(settings_of(small_shape, 1, other));
+  };
+  CHECK(by_draw(&population::batches::size, 9) == keys{"batch.size"});
+  CHECK(by_draw(&population::batches::seed, 4) == keys{"batch.seed"});
+  CHECK(by_draw(&population::batches::draw, population::sampling::with_replacement) == keys{"batch.draw"});
 }
 
 TEST_CASE("damaged, foreign and missing files are refused by path, and are left as they are") {
