@@ -6,7 +6,7 @@
 /// file. Ctrl-C writes a checkpoint, --resume goes on from it, to the same bits.
 ///
 ///   train_transformer                                                      decay in a window, as in arXiv 2605.04396
-///   train_transformer --decay "window(400, 5400, 0.004)" --decay-mode coupled_l2 --steps 7500
+///   train_transformer --decay "window(400, 5400, 0.004)" --steps 7500 --observe order
 ///   train_transformer --preset regimes --stop --observe order              grokking, as in arXiv 2605.20441
 ///   train_transformer --config configuration.json                          what an earlier run did
 ///   train_transformer --help
@@ -19,6 +19,8 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <system_error>
@@ -26,6 +28,8 @@
 #include <vector>
 
 #include <lindyn/core/errors.hpp>
+#include <lindyn/io/csv.hpp>
+#include <lindyn/io/file_lock.hpp>
 #include <lindyn/io/json.hpp>
 #include <lindyn/io/output_folder.hpp>
 #include <lindyn/io/parameters.hpp>
@@ -49,9 +53,11 @@ namespace optimizer = lindyn::optimizer;
 namespace train = lindyn::train;
 
 /// All that is written into the folder, but for the tensors of checkpoints.
-constexpr std::array result_files{parts::configuration_file, "metrics.csv",      "observations.csv", "summary.json",
-                                  "weights.safetensors",     "training.gnuplot", "training.png",     "training.svg",
-                                  "checkpoint.json"};
+constexpr std::array result_files{
+    parts::configuration_file, "metrics.csv", "observations.csv", "training.csv", "test.csv", "checkpoint.json"};
+/// Those among them that are made at the end.
+constexpr std::array final_files{"summary.json", "weights.safetensors", "training.gnuplot", "training.png",
+                                 "training.svg"};
 
 examples::rule_options make_rule(const parts::settings& of) {
   if (of.optimizer == "sgd") return optimizer::sgd_options{};
@@ -67,11 +73,31 @@ const std::vector<double>* find_reached(const parts::settings& of, const parts::
   return found == metrics.rows().end() ? nullptr : &*found;
 }
 
+/// Keeps others out of the folder, which exists, for as long as the result lives.
+io::file_lock lock(const fs::path& folder) {
+  try {
+    return io::file_lock(folder / "lock");
+  } catch (const io::file_in_use_error&) {
+    throw io::file_in_use_error(folder.string() + " is in use by another process");
+  }
+}
+
+/// Writes sequences, a row each: their tokens, and the answer at the last place.
+void write_data(const fs::path& path, const lindyn::task::sequence_set& of) {
+  std::vector<std::string> columns;
+  for (int place = 0; place < of.sizes().length; ++place) columns.push_back("token_" + std::to_string(place));
+  columns.push_back("answer");
+  io::csv_writer csv(path, columns);
+  for (index sequence = 0; sequence < of.count(); ++sequence) csv.row(of.tokens(sequence), of.answers(sequence).back());
+  csv.commit();
+}
+
 /// What is trained, and what the schedules add up to.
 void introduce(const parts::settings& of, const parts::experiment& what) {
   std::cout << "data              " << what.data.training.count() << " sequences in training, "
             << what.data.test.count() << " in test\n"
-            << "network           " << lindyn::model::parameter_count(what.shape) << " parameters\n"
+            << "network           " << lindyn::model::parameter_count(what.shape) << " parameters, "
+            << parts::mebibytes(what.bytes) << " with gradient and optimiser\n"
             << "training          " << what.steps << " steps, " << what.steps_per_epoch << " an epoch\n";
   const auto budget = what.budget();
   std::printf("decay             %s, %s, of %s: sum of lambda %.6g, of lr lambda %.6g, log-shrink %s\n",
@@ -83,11 +109,17 @@ void introduce(const parts::settings& of, const parts::experiment& what) {
   std::cout << std::flush;
 }
 
+/// Removes files, if they are there.
+void remove_files(const fs::path& folder, std::span<const char* const> names) {
+  std::error_code fault;
+  for (const char* name : names)
+    if (fs::is_regular_file(folder / name, fault)) fs::remove(folder / name);
+}
+
 /// Removes what an earlier run has left. Other files stay.
 void remove_earlier(const fs::path& folder) {
-  std::error_code fault;
-  for (const char* name : result_files)
-    if (fs::is_regular_file(folder / name, fault)) fs::remove(folder / name);
+  remove_files(folder, result_files);
+  remove_files(folder, final_files);
   std::vector<fs::path> tensors;
   for (const auto& entry : fs::directory_iterator(folder))
     if (entry.path().filename().string().starts_with("checkpoint.") && entry.path().extension() == ".safetensors")
@@ -138,12 +170,15 @@ void append_configuration(io::json& summary, const parts::settings& of, const pa
 }
 
 std::string title_of(const parts::settings& of, const parts::experiment& what) {
+  const auto count = [](int number, const std::string& noun) {
+    return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+  };
   const std::string task =
       of.task == "anchor_composition"
           ? "Anchor composition, " + std::to_string(of.keys) + " keys, " + std::to_string(of.anchors) + " anchors"
           : of.operation + " modulo " + std::to_string(of.modulus) + (of.swap_safe ? ", swap-safe split" : "");
-  return task + ": " + std::to_string(of.layers) + " layers, " + std::to_string(of.heads) + " heads, " +
-         std::to_string(lindyn::model::parameter_count(what.shape)) + " parameters, decay " + of.decay + " " +
+  return task + ": " + count(of.layers, "layer") + ", " + count(of.heads, "head") + ", " +
+         std::to_string(lindyn::model::parameter_count(what.shape)) + " parameters\ndecay " + of.decay + ", " +
          of.decay_mode;
 }
 
@@ -151,17 +186,26 @@ std::string title_of(const parts::settings& of, const parts::experiment& what) {
 template <class Scalar>
 int train_and_write(const parts::settings& of, bool resume) {
   const auto start = std::chrono::steady_clock::now();
-  const parts::experiment what(of);
-  parts::subject<Scalar> seen(of, what);
   const fs::path folder = of.out;
+  std::optional<io::file_lock> alone;
+  if (resume) alone = lock(folder);
+  const parts::experiment what(of);
+  introduce(of, what);
+  parts::subject<Scalar> seen(of, what);
   const parts::files files{.begin =
                                [&] {
-                                 if (!resume) {
+                                 if (resume) {
+                                   remove_files(folder, final_files);  // they aren't those of the run's new end
+                                 } else {
                                    io::prepare_output_folder(folder, of.force,
-                                                             "--force overwrites it, --resume goes on with it");
+                                                             fs::exists(folder / "checkpoint.json")
+                                                                 ? "--force overwrites it, --resume goes on with it"
+                                                                 : "--force overwrites it");
+                                   alone = lock(folder);
                                    remove_earlier(folder);
+                                   write_data(folder / "training.csv", what.data.training);
+                                   write_data(folder / "test.csv", what.data.test);
                                  }
-                                 introduce(of, what);
                                  io::write_json(folder / parts::configuration_file, parts::to_json(of));
                                },
                            .save =
@@ -208,7 +252,8 @@ int train_and_write(const parts::settings& of, bool resume) {
   std::printf("%.1f s of training, %.1f s of evaluation and observation; at most %.0f MiB of memory.\n", end.seconds,
               end.observer_seconds, used.largest_resident_bytes / (1 << 20));
   examples::report_written(folder,
-                           "summary.json, configuration.json, metrics.csv, weights.safetensors, training.gnuplot" +
+                           "summary.json, configuration.json, metrics.csv, weights.safetensors, training.csv, "
+                           "test.csv, training.gnuplot" +
                                std::string(seen.observes() ? ", observations.csv" : ""),
                            "training.png, training.svg", drawn);
   return 0;
@@ -235,6 +280,8 @@ int main(int argc, char** argv) {
     return fail(fault, 1);
   } catch (const lindyn::error& fault) {  // bad input
     return fail(fault, 2);
+  } catch (const std::bad_alloc&) {
+    return fail(lindyn::error("there isn't enough memory for such data or such a network"), 1);
   } catch (const std::exception& fault) {
     return fail(fault, 1);
   }

@@ -5,6 +5,7 @@
 /// What the program has used so far.
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 namespace examples {
 
@@ -21,6 +22,11 @@ struct resources {
     return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
   };
   return {seconds(used.ru_utime) + seconds(used.ru_stime), 1024 * static_cast<double>(used.ru_maxrss)};
+}
+
+/// What memory the machine has.
+[[nodiscard]] inline double physical_memory_bytes() {
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace examples

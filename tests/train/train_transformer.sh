@@ -24,11 +24,26 @@ JSON
 for file in metrics.csv observations.csv weights.safetensors; do
   cmp "whole/$file" "parts/$file" || fail "$file isn't the same behind a resume"
 done
-for file in summary.json configuration.json checkpoint.json training.gnuplot; do
+for file in summary.json configuration.json checkpoint.json training.gnuplot training.csv test.csv; do
   [[ -s whole/$file ]] || fail "$file wasn't written"
 done
 grep -q '"split_seed": 1' whole/summary.json || fail "the summary has no split seed"
 grep -q '"warnings": \[\]' whole/summary.json || fail "there are warnings"
+
+[[ $(wc -l < whole/training.csv) == 25 && $(head -1 whole/test.csv) == token_0,token_1,token_2,answer ]] ||
+  fail "the data aren't the 24 sequences of training, and those of test"
+head -1 whole/observations.csv | grep -q 'batch_s_bar.*test_margin_min' || fail "observations don't say of what they are"
+
+# While a process has the folder, no other may use it; what is behind a resume isn't the result of an earlier end.
+code=0
+flock parts/lock "$program" --resume --out parts 2> none.err > /dev/null || code=$?
+[[ $code == 2 ]] && grep -q 'parts is in use by another process' none.err || fail "a folder in use isn't refused"
+cp -r parts ended
+"$program" --resume --steps 1000000 --checkpoint-every 1 --decay 'window(3,9,0.01)' --observe ' all' --out ended > more.log &
+for ((tries = 0; tries < 1000; ++tries)); do [[ -e ended/summary.json ]] || break; sleep .01; done
+kill -TERM $!
+wait $! && fail "an interrupt doesn't end a run"
+[[ ! -e ended/weights.safetensors ]] || fail "the weights of the earlier end stay beside another state"
 
 # What a run wrote is a configuration; options win over it.
 "$program" --config whole/configuration.json --observe norms --steps 5 --out again > again.log
@@ -46,10 +61,23 @@ refused() {
 echo '{"lerning": 1}' > unknown.json
 echo '{"heads": "two"}' > type.json
 echo '{"heads"' > broken.json
+echo '{"width": 16, "width": 32}' > twice.json
+echo '{"epochs": 2, "steps": 10}' > both.json
 refused 'lerning = 1' --config unknown.json
 refused 'heads = "two"' --config type.json
 refused 'broken.json' --config broken.json
 refused 'absent.json' --config absent.json
+refused 'two members "width"' --config twice.json
+refused 'beside epochs = 2' --config both.json
+refused 'a summary' --config whole/summary.json
+refused '9223372036854775808000' --steps 9223372036854775808000
+refused 'seed.*integer' --seed 18446744073709551616
+refused 'keys' --keys 2000000000
+refused 'layers' --layers 100000
+refused 'modulus' --task modular_arithmetic --modulus 10000
+refused 'MiB' --width 262144 --hidden 1
+refused 'batch = 0' --batch 0
+refused 'tied-head' --task modular_arithmetic --tied-head
 refused 'bogus' --bogus 1
 refused 'divisible by' --heads 3
 refused 'prime' --task modular_arithmetic --operation divide --modulus 9
@@ -67,4 +95,7 @@ code=0
 code=0
 "$program" --resume --width 32 --out whole 2> none.err || code=$?
 [[ $code == 2 ]] && grep -q 'width = 32' none.err || fail "another width isn't refused"
+sed -i 's/"gamma": 0.8/"gamma": 0.5/' again/configuration.json
+"$program" --resume --out again 2> none.err > /dev/null && fail "another start isn't refused"
+grep -q 'gamma' none.err || fail "another start is refused without its name"
 cmp whole/weights.safetensors parts/weights.safetensors || fail "a refused run has changed a result"

@@ -6,14 +6,19 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <type_traits>
 
 #include <CLI/CLI.hpp>
+
+#include <lindyn/schedule/text.hpp>
 
 #include "../provenance.hpp"
 #include "../refuse_empty.hpp"
@@ -29,6 +34,17 @@ struct command_line {
   std::filesystem::path config;
   bool resume = false;
 };
+
+/// What is wrong with a text that is to be an integer of this type, if anything: CLI11 takes too large ones for the
+/// largest, and a leading zero for the sign of octal numbers.
+template <class Integer>
+[[nodiscard]] std::string complaint_about_integer(const std::string& text) {
+  Integer value = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (fault == std::errc() && end == text.data() + text.size() && text == std::to_string(value)) return {};
+  return text + " isn't an integer from " + std::to_string(std::numeric_limits<Integer>::min()) + " to " +
+         std::to_string(std::numeric_limits<Integer>::max());
+}
 
 /// Reads the command line; returns an exit code if the program is done with that: 2 for bad options.
 inline std::optional<int> parse(int argc, char** argv, command_line& line) {
@@ -47,6 +63,8 @@ inline std::optional<int> parse(int argc, char** argv, command_line& line) {
     } else {
       auto* added = app.add_option(option, value, description)->capture_default_str();
       if (!allowed.empty()) added->check(CLI::IsMember(allowed));
+      if constexpr (std::is_integral_v<std::remove_reference_t<decltype(value)>>)
+        added->check(complaint_about_integer<std::remove_reference_t<decltype(value)>>);
     }
   });
   try {
@@ -70,12 +88,12 @@ inline constexpr const char* configuration_file = "configuration.json";
 inline constexpr std::array<std::string_view, 10> changeable{
     "steps", "epochs", "threads", "evaluate-every", "evaluate", "reached", "stop", "checkpoint-every", "out", "force"};
 
-/// Throws argument_error, naming the option, for one that was given and has no effect.
+/// Throws lindyn::error, naming the option, for one that was given and has no effect.
 inline void refuse_unused(const command_line& line, const settings& chosen) {
   const auto only = [&](bool used, std::string_view with, std::initializer_list<const char*> names) {
     for (const char* name : names)
-      lindyn::require(used || !line.names.contains(name), name, "given",
-                      "left out: it has no effect but with --" + std::string(with));
+      if (!used && line.names.contains(name))
+        throw lindyn::error("--" + std::string(name) + " has no effect but with --" + std::string(with));
   };
   only(chosen.task == "anchor_composition", "task anchor_composition",
        {"keys", "anchors", "training-pairs", "task-seed"});
@@ -107,6 +125,16 @@ inline void lay_over(const settings& given, const std::set<std::string>& names, 
   return result;
 }
 
+/// Whether two values of a setting say the same: schedules and lists may be written in more than one way.
+[[nodiscard]] inline bool alike(std::string_view name, const auto& one, const auto& other) {
+  if constexpr (std::is_same_v<decltype(one), const std::string&>) {
+    if (name == "decay" || name == "lr-schedule")
+      return lindyn::schedule::parse(one, name) == lindyn::schedule::parse(other, name);
+    if (name == "observe") return without_blanks(one) == without_blanks(other);
+  }
+  return one == other;
+}
+
 /// The settings of the run: those of the preset or, to be resumed, of the folder's run; over them those of the file; over
 /// them the options.
 /// \throws lindyn::argument_error for what is no setting or has no effect, and for a run that can't be resumed with other
@@ -134,7 +162,7 @@ inline void lay_over(const settings& given, const std::set<std::string>& names, 
   result.out = asked.out;
   for_each_setting([&](const char* name, auto member, const char*, const choices&) {
     if (std::ranges::find(changeable, name) == changeable.end())
-      lindyn::require(result.*member == before.*member, name, result.*member,
+      lindyn::require(alike(name, result.*member, before.*member), name, result.*member,
                       "as in the run that is resumed, " + lindyn::detail::to_text(before.*member));
   });
   refuse_unused(line, result);

@@ -4,8 +4,6 @@
 /// \file
 /// The data, the network, its start and its optimiser that the settings describe.
 
-#include <cstdint>
-
 #include <lindyn/model/prenorm_initialisation.hpp>
 #include <lindyn/model/prenorm_shape.hpp>
 #include <lindyn/population/finite/anchor_composition.hpp>
@@ -21,26 +19,20 @@ namespace model = lindyn::model;
 namespace population = lindyn::population;
 namespace task = lindyn::task;
 
-/// A seed. Throws argument_error, naming the setting, if it is negative.
-[[nodiscard]] inline std::uint64_t seed_of(const char* name, std::int64_t value) {
-  lindyn::require(value >= 0, name, value, "not negative");
-  return static_cast<std::uint64_t>(value);
-}
-
 /// Training and test data. Throws argument_error for settings that make none.
 [[nodiscard]] inline population::split_set make_data(const settings& of) {
-  const std::uint64_t split_seed = seed_of("split-seed", of.split_seed);
   if (of.task == "anchor_composition")
-    return population::anchor_composition(
-        {of.keys, of.anchors, of.training_pairs, seed_of("task-seed", of.task_seed), split_seed});
+    return population::anchor_composition({of.keys, of.anchors, of.training_pairs, of.task_seed, of.split_seed});
   const auto chosen = lindyn::parse<population::modular_operation>(of.operation, "operation");
   const auto split = of.swap_safe ? population::pair_split::swap_safe : population::pair_split::plain;
   return population::modular_arithmetic(
-      {.operation = chosen, .modulus = of.modulus, .share = of.share, .split = split, .split_seed = split_seed});
+      {.operation = chosen, .modulus = of.modulus, .share = of.share, .split = split, .split_seed = of.split_seed});
 }
 
 /// The network for such data. Throws argument_error for settings that make none.
 [[nodiscard]] inline model::prenorm_shape make_shape(const settings& of, const task::sequence_sizes& sizes) {
+  lindyn::require(!of.tied_head || sizes.vocabulary == sizes.outputs, "tied-head", true,
+                  "left out with --task " + of.task + ", whose answers aren't the tokens");
   const model::prenorm_shape result{.vocabulary = sizes.vocabulary,
                                     .outputs = sizes.outputs,
                                     .context = sizes.length,
@@ -60,12 +52,13 @@ namespace task = lindyn::task;
 /// Its weights at the start.
 [[nodiscard]] inline model::initialisation make_start(const settings& of) {
   return {lindyn::parse<model::initialisation_rule>(of.initialisation, "initialisation"), of.gamma, of.embedding_scale,
-          seed_of("seed", of.seed)};
+          of.seed};
 }
 
 /// How batches are drawn.
 [[nodiscard]] inline population::batches make_batches(const settings& of) {
-  return {of.batch, seed_of("batch-seed", of.batch_seed), lindyn::parse<population::sampling>(of.sampling, "sampling")};
+  lindyn::require(of.batch >= 1 && of.batch <= 1 << 24, "batch", of.batch, "at least 1, and at most 2^24");
+  return {of.batch, of.batch_seed, lindyn::parse<population::sampling>(of.sampling, "sampling")};
 }
 
 }  // namespace examples::train_transformer

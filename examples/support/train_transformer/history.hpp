@@ -17,6 +17,7 @@
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
+#include <lindyn/io/atomic_file.hpp>
 #include <lindyn/io/csv.hpp>
 
 namespace examples::train_transformer {
@@ -46,6 +47,8 @@ public:
   /// \throws lindyn::file_error, naming path and line, for anything else
   void read(const std::filesystem::path& path, lindyn::index end_step) {
     std::ifstream file(path);
+    if (!file)
+      throw lindyn::file_error("cannot read " + path.string() + ": " + lindyn::io::last_system_error().message());
     std::string line;
     std::size_t number = 0;
     const auto fail = [&](const std::string& reason) {
@@ -74,7 +77,7 @@ public:
       }
       if (row.front() < static_cast<double>(end_step)) append(std::move(row));
     }
-    if (number == 0) fail("it can't be read, or is empty");
+    if (number == 0) fail("it is empty");
   }
 
 private:

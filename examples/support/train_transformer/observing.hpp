@@ -38,14 +38,15 @@ inline constexpr std::array diagnostics{"order", "condensation", "alignment", "n
 [[nodiscard]] inline std::vector<std::string> chosen_diagnostics(const settings& of) {
   const bool modular = of.task == "modular_arithmetic";
   std::vector<std::string> result;
-  if (of.observe == "all") {
+  const std::string named = without_blanks(of.observe);
+  if (named == "all") {
     result.assign(diagnostics.begin(), diagnostics.end());
     if (!modular) std::erase(result, "frequencies");
     return result;
   }
-  for (std::size_t begin = 0, end = 0; !of.observe.empty() && end != of.observe.size(); begin = end + 1) {
-    end = std::min(of.observe.find(',', begin), of.observe.size());
-    result.push_back(of.observe.substr(begin, end - begin));
+  for (std::size_t begin = 0, end = 0; !named.empty() && end != named.size(); begin = end + 1) {
+    end = std::min(named.find(',', begin), named.size());
+    result.push_back(named.substr(begin, end - begin));
     std::string known;
     for (const char* name : diagnostics) known += std::string(name) + ", ";
     lindyn::require(std::ranges::find(diagnostics, result.back()) != diagnostics.end(), "observe", result.back(),
@@ -58,8 +59,8 @@ inline constexpr std::array diagnostics{"order", "condensation", "alignment", "n
   return result;
 }
 
-/// Observes a network of weights that change. Margins are those of up to 256 sequences of a set, at equal distances in
-/// its order.
+/// Observes a network of weights that change. The columns say of what: `batch_`, the sequences of that step's batch;
+/// `test_`, up to 256 sequences of a set, at equal distances in its order; others are of the weights alone.
 template <class Net>
 class observer {
 public:
@@ -115,7 +116,8 @@ private:
     const observe::order_parameters mean =
         memory_ ? observe::network_order_of(*net_, *memory_).mean : observe::order_parameters();
     named_values result;
-    for (const auto& [name, value] : observe::named(mean)) result.emplace_back(name, or_nan(value));
+    for (const auto& [name, value] : observe::named(mean))
+      result.emplace_back("batch_" + std::string(name), or_nan(value));
     return result;
   }
 
@@ -172,9 +174,9 @@ private:
         for (const int answer : set_->answers(sequence))
           if (answer != lindyn::task::no_answer) all.add(std::span(logits).subspan(outputs * row++, outputs), answer);
     }
-    return {{"margin_min", memory_ ? all.min() : 0},
-            {"margin_median", memory_ ? all.quantile(0.5) : 0},
-            {"margin_mean", memory_ ? all.mean() : 0}};
+    return {{"test_margin_min", memory_ ? all.min() : 0},
+            {"test_margin_median", memory_ ? all.quantile(0.5) : 0},
+            {"test_margin_mean", memory_ ? all.mean() : 0}};
   }
 
   const Net* net_;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,89 +23,113 @@ namespace examples::train_transformer {
 /// An interval of steps.
 struct interval {
   double begin = 0, end = 0;
+  double level = 0;  ///< as a share of the largest, in (0, 1]
 };
 
-/// Where in [0, steps] a schedule isn't zero; nothing if that is everywhere.
+/// Where in [0, steps] a schedule isn't zero, and how large it is half-way between its edges; nothing if it is the same
+/// everywhere.
 [[nodiscard]] inline std::vector<interval> windows_of(const lindyn::schedule::schedule& of, double steps) {
   std::vector<double> edges = of.edges();
   std::erase_if(edges, [&](double edge) { return edge >= steps; });
   edges.push_back(steps);
   std::vector<interval> result;
-  double begin = 0;
+  double begin = 0, largest = 0;
   for (const double end : edges) {
-    if (of.value((begin + end) / 2) > 0) {
-      if (!result.empty() && result.back().end == begin)
-        result.back().end = end;
-      else
-        result.push_back({begin, end});
-    }
+    const double level = of.value((begin + end) / 2);
+    largest = std::max(largest, level);
+    if (level > 0 && !result.empty() && result.back().end == begin && result.back().level == level)
+      result.back().end = end;
+    else if (level > 0)
+      result.push_back({begin, end, level});
     begin = end;
   }
   if (result.size() == 1 && result.front().begin == 0 && result.front().end == steps) result.clear();
+  for (interval& one : result) one.level /= largest;
   return result;
 }
 
 /// What is drawn.
 struct picture {
-  std::string title;              ///< one line
-  std::vector<interval> windows;  ///< shaded: where weights decay
+  std::string title;              ///< broken into lines where it is long
+  std::vector<interval> windows;  ///< shaded: where weights decay, the darker the more
   double reached = 0.99;          ///< a line across the accuracies
 };
+
+/// A title in double quotes, broken at blanks into lines that fit above the picture.
+[[nodiscard]] inline std::string quoted_lines(std::string_view text) {
+  constexpr std::size_t longest = 110;
+  std::string result = "\"";
+  std::size_t begin = 0, blank = 0;  // of the line, and its last blank, as places of the result
+  for (const char letter : text) {
+    if (letter == ' ') blank = result.size();
+    if (letter == '"' || letter == '\\') result += '\\';
+    result += letter == '\n' ? std::string("\\n") : std::string(1, letter);
+    if (letter == '\n') begin = result.size();
+    if (result.size() - begin <= longest || blank <= begin) continue;
+    result.replace(blank, 1, "\\n");
+    begin = blank + 2;
+  }
+  return result + '"';
+}
 
 /// Draws the tables metrics.csv and, if there are observations, observations.csv of the folder.
 /// \return false if gnuplot isn't there or fails
 [[nodiscard]] inline bool draw_training(const std::filesystem::path& folder, const history& metrics,
                                         const history& observations, const picture& what) {
   const auto number = [](double value) { return lindyn::detail::to_text(value); };
-  const auto column = [](const history& of, std::string_view name) {
-    return std::to_string(std::ranges::find(of.columns(), name) - of.columns().begin() + 1);
+  const auto place = [](const history& of, std::string_view name) {
+    return static_cast<std::size_t>(std::ranges::find(of.columns(), name) - of.columns().begin());
   };
-  constexpr std::array colours{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555"};
-  const auto line = [&](const std::string& file, const std::string& which, std::size_t colour,
+  const auto any = [&](const history& of,
+                       std::string_view name) {  // value to be seen: with two heads, pr_norm_across_heads is 0
+    const std::size_t column = place(of, name);
+    return column < of.columns().size() &&
+           std::ranges::any_of(of.rows(), [&](const auto& row) { return std::abs(row[column]) > 1e-6; });
+  };
+  const auto line = [&](const char* file, const history& of, const std::string& column, const char* colour,
                         const std::string& name) {
-    return "'" + file + "' skip 1 using 1:" + which + " with lines linewidth 2 linecolor rgb '" +
-           colours[colour % colours.size()] + "' title " + examples::quoted(name);
+    return "'" + std::string(file) + "' skip 1 using 1:" + std::to_string(place(of, column) + 1) +
+           " with lines linewidth 2 linecolor rgb '" + colour + "' title " + examples::quoted(name) + ", ";
   };
-  std::vector<std::size_t> shown;
-  for (const char* name : {"s_bar", "sigma_H_all", "sigma_H_last", "pr_norm_own_mean", "pr_norm_across_heads"})
-    if (const auto found = std::ranges::find(observations.columns(), name); found != observations.columns().end())
-      if (!std::isnan(observations.rows().back()[static_cast<std::size_t>(found - observations.columns().begin())]))
-        shown.push_back(static_cast<std::size_t>(found - observations.columns().begin()));
+  const auto observed = [&](std::initializer_list<std::array<const char*, 2>> names_and_colours) {
+    std::string result;
+    for (const auto& [name, colour] : names_and_colours)
+      if (any(observations, "batch_" + std::string(name)))
+        result += line("observations.csv", observations, "batch_" + std::string(name), colour, name);
+    return result;
+  };
+  const auto both = [&](const std::string& what_of) {
+    return (std::ranges::any_of(metrics.rows(),
+                                [&](const auto& row) { return !std::isnan(row[place(metrics, "training_loss")]); })
+                ? line("metrics.csv", metrics, "training_" + what_of, "#0072B2", "training")
+                : "") +
+           line("metrics.csv", metrics, "test_" + what_of, "#D55E00", "test");
+  };
+  const std::string likeness =
+      observed({{"s_bar", "#009E73"}, {"pr_norm_own_mean", "#E69F00"}, {"pr_norm_across_heads", "#56B4E9"}});
+  const std::string spread = observed({{"sigma_H_all", "#CC79A7"}, {"sigma_H_last", "#555555"}});
+  const double steps = std::max(1.0, metrics.rows().back().front());
+  std::vector<std::string> panels{
+      "set ylabel 'loss'\nset logscale y\nset format y '10^{%L}'\nplot " + both("loss") +
+          (what.windows.empty() ? "" : "NaN with boxes fillstyle solid linecolor rgb '#E0E0E0' title 'decay'") +
+          "\nunset logscale y\nset format y '%g'\n",
+      "set yrange [0:1.02]\nset ylabel 'accuracy'\nplot " + both("accuracy") + number(what.reached) +
+          " with lines dashtype 2 linecolor rgb '#999999' title 'reached'\nset yrange [0:*]\n"};
+  if (!likeness.empty()) panels.push_back("set ylabel 'heads, on the batch of a step'\nplot " + likeness + "\n");
+  if (!spread.empty()) panels.push_back("set ylabel 'spread of entropies, nats'\nplot " + spread + "\n");
 
-  const int panels = shown.empty() ? 2 : 3;
-  std::string body = "set datafile separator ','\nset key noenhanced\n";
-  body +=
-      "set multiplot layout " + std::to_string(panels) + ",1 title " + examples::quoted(what.title) + " noenhanced\n";
-  body += "set lmargin 10\nset rmargin 28\nset tics nomirror\nset border 3\nset key outside right top Left reverse\n";
-  body += "set format x '%.0f'\nset xrange [0:" + number(std::max(1.0, metrics.rows().back().front())) + "]\n";
+  std::string body = "set datafile separator ','\nset key noenhanced\nset multiplot layout " +
+                     std::to_string(panels.size()) + ",1 title " + quoted_lines(what.title) + " noenhanced\n" +
+                     "set lmargin 10\nset rmargin 28\nset tics nomirror\nset border 3\n" +
+                     "set key outside right top Left reverse\nset format x '%.0f'\nset xrange [0:" + number(steps) +
+                     "]\n" + (steps < 8 ? "set xtics 1\n" : "");
   for (const interval& window : what.windows)
     body += "set object rectangle from " + number(window.begin) + ", graph 0 to " + number(window.end) +
-            ", graph 1 behind fillcolor rgb '#E8E8E8' fillstyle solid noborder\n";
-  const std::string shade =
-      what.windows.empty() ? "" : ", NaN with boxes fillstyle solid linecolor rgb '#E8E8E8' title 'decay'";
-  const auto both = [&](const std::string& what_of) {
-    const std::string training = "training_" + what_of;
-    const auto place =
-        static_cast<std::size_t>(std::ranges::find(metrics.columns(), training) - metrics.columns().begin());
-    const bool evaluated =
-        std::ranges::any_of(metrics.rows(), [&](const auto& row) { return !std::isnan(row[place]); });
-    return (evaluated ? line("metrics.csv", column(metrics, training), 0, "training") + ", " : "") +
-           line("metrics.csv", column(metrics, "test_" + what_of), 1, "test");
-  };
-  body += "set ylabel 'loss'\nset logscale y\nset format y '10^{%L}'\nplot " + both("loss") + shade + "\n";
-  body += "unset logscale y\nset format y '%g'\nset yrange [0:1.02]\nset ylabel 'accuracy'\n";
-  if (panels == 2) body += "set xlabel 'training step'\n";
-  body += "plot " + both("accuracy") + ", " + number(what.reached) +
-          " with lines dashtype 2 linecolor rgb '#999999' title 'reached'\n";
-  if (!shown.empty()) {
-    body += "set xlabel 'training step'\nset yrange [0:*]\nset ylabel 'order parameter'\nplot ";
-    for (std::size_t k = 0; k < shown.size(); ++k)
-      body += (k > 0 ? ", " : "") +
-              line("observations.csv", std::to_string(shown[k] + 1), k + 2, observations.columns()[shown[k]]);
-    body += "\n";
-  }
-  body += "unset multiplot\n";
-  return examples::draw(folder, "training", body, 900, 320 * panels);
+            ", graph 1 behind fillcolor rgb '#E0E0E0' fillstyle solid " + number(0.2 + 0.8 * window.level) +
+            " noborder\n";
+  for (std::size_t k = 0; k < panels.size(); ++k)
+    body += (k + 1 == panels.size() ? "set xlabel 'training step'\n" : "") + panels[k];
+  return examples::draw(folder, "training", body + "unset multiplot\n", 900, 300 * static_cast<int>(panels.size()));
 }
 
 }  // namespace examples::train_transformer

@@ -28,30 +28,30 @@ struct settings {
 
   std::string task = "anchor_composition";
   int keys = 16, anchors = 8, training_pairs = 45;
-  std::int64_t task_seed = 1;
+  std::uint64_t task_seed = 1;
   std::string operation = "add";
   int modulus = 97;
   double share = 0.5;
   bool swap_safe = false;
-  std::int64_t split_seed = 1;
+  std::uint64_t split_seed = 1;
 
   int layers = 2, heads = 2, width = 64, hidden = 256;
   std::string activation = "gelu";
   bool causal = true, biases = true, key_bias = true, tied_head = false;
   std::string initialisation = "scaled";
   double gamma = 0.8, embedding_scale = 0.1;
-  std::int64_t seed = 1;
+  std::uint64_t seed = 1;
 
   std::string optimizer = "adam";
   double momentum = 0.9, beta1 = 0.9, beta2 = 0.98, epsilon = 1e-8;
   double lr = 0.003;
-  std::string lr_schedule = "1", decay = "window(5000, 10000, 0.004)", decay_mode = "lr_scaled",
+  std::string lr_schedule = "1", decay = "window(5000, 10000, 0.004)", decay_mode = "coupled_l2",
               groups = "all_but_embeddings";
   double clip = 0;
 
   index batch = 128;
   std::string sampling = "with_replacement";
-  std::int64_t batch_seed = 1;
+  std::uint64_t batch_seed = 1;
   index steps = 15'000, epochs = 0;
   std::string precision = "float";
   int threads = 1;
@@ -75,7 +75,9 @@ using choices = std::vector<std::string>;
 template <class Visit>
 void for_each_setting(Visit&& visit) {
   using s = settings;
-  visit("preset", &s::preset, "the published experiments, whose values hold where nothing else is said",
+  visit("preset", &s::preset,
+        "the published experiments, whose values hold where nothing else is said; of windows, the decay is that under "
+        "which the published figures appear",
         choices{"windows", "regimes"});
 
   visit("task", &s::task, "what is learnt", choices{"anchor_composition", "modular_arithmetic"});
@@ -133,9 +135,14 @@ void for_each_setting(Visit&& visit) {
   visit("evaluate", &s::evaluate, "which data", choices{"both", "test"});
   visit("reached", &s::reached, "test accuracy from which on the task counts as reached", choices{});
   visit("stop", &s::stop, "end at the first evaluation that reaches it", choices{});
-  visit("observe", &s::observe, "diagnostics, separated by commas, or all", choices{});
+  visit("observe", &s::observe,
+        "diagnostics, separated by commas, or all: order (s_bar, sigma_H, participation ratios; of the step's batch), "
+        "margins (of up to 256 test sequences), condensation, alignment, norms (of weights), frequencies (of the "
+        "embedding, modular_arithmetic)",
+        choices{});
   visit("observe-every", &s::observe_every, "steps between observations; 0: as evaluations", choices{});
-  visit("checkpoint-every", &s::checkpoint_every, "steps between checkpoints; 0: at the end and on Ctrl-C alone",
+  visit("checkpoint-every", &s::checkpoint_every,
+        "steps between checkpoints; 0: one a minute. There is always one of the start, of the end, and on Ctrl-C",
         choices{});
 
   visit("out", &s::out, "folder of the results", choices{});
@@ -158,6 +165,7 @@ void for_each_setting(Visit&& visit) {
   result.embedding_scale = 1;
   result.lr = 0.001;
   result.decay = "1";
+  result.decay_mode = "lr_scaled";
   result.groups = "everything";
   result.batch = 512;
   result.sampling = "epochs";
@@ -173,6 +181,12 @@ void for_each_setting(Visit&& visit) {
   return option;
 }
 
+/// A list without the blanks that may stand behind its commas.
+[[nodiscard]] inline std::string without_blanks(std::string list) {
+  std::erase(list, ' ');
+  return list;
+}
+
 /// All settings as a JSON object, which assign() takes back.
 [[nodiscard]] inline io::json to_json(const settings& of) {
   io::json result = io::json::object();
@@ -185,6 +199,8 @@ void for_each_setting(Visit&& visit) {
 /// \throws lindyn::argument_error for members that are no settings, given twice, or of another type, naming them
 inline void assign(const io::json& configuration, settings& to) {
   lindyn::require(configuration.is_object(), "the configuration", configuration.type_name(), "a JSON object");
+  lindyn::require(!configuration.contains("configuration"), "the configuration", "a summary",
+                  "the configuration.json beside it");
   std::map<std::string, std::string> unknown;  // as settings are named, as the file does
   for (const auto& [name, value] : configuration.items())
     if (!unknown.emplace(member_name(name), name).second)

@@ -6,6 +6,7 @@
 /// run.
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -34,6 +35,7 @@
 
 #include "../program.hpp"
 #include "../progress_line.hpp"
+#include "../resources.hpp"
 #include "data.hpp"
 #include "history.hpp"
 #include "observing.hpp"
@@ -55,6 +57,11 @@ inline const std::vector<std::string> metric_columns{
   return static_cast<std::size_t>(std::ranges::find(metric_columns, name) - metric_columns.begin());
 }
 
+/// A number of bytes as a text.
+[[nodiscard]] inline std::string mebibytes(double bytes) {
+  return lindyn::detail::to_text(std::ceil(bytes / (1 << 20))) + " MiB";
+}
+
 /// What doesn't depend on the precision and the optimiser.
 struct experiment {
   explicit experiment(const settings& of)
@@ -66,7 +73,9 @@ struct experiment {
         rate_schedule(schedule::parse(of.lr_schedule, "lr-schedule")) {
     lindyn::require(of.steps >= 0, "steps", of.steps, "not negative");
     lindyn::require(of.epochs >= 0 && of.epochs <= 1'000'000'000, "epochs", of.epochs, "in [0, 1000000000]");
-    lindyn::require((of.steps > 0) != (of.epochs > 0), "steps", of.steps, "positive, or 0 with positive --epochs");
+    lindyn::require(of.steps == 0 || of.epochs == 0, "steps", of.steps,
+                    "0 or left out beside epochs = " + std::to_string(of.epochs));
+    lindyn::require(of.steps > 0 || of.epochs > 0, "steps", of.steps, "positive, or 0 with positive --epochs");
     steps = of.steps > 0 ? of.steps : of.epochs * steps_per_epoch;
     lindyn::require(steps <= 1'000'000'000, "steps", steps, "at most 1000000000");
     const auto not_negative = [](const char* name, index value) {
@@ -84,12 +93,23 @@ struct experiment {
     lindyn::require(!of.out.empty(), "out", "\"\"", "a folder");
     decay = {.mode = lindyn::parse<optimizer::decay_mode>(of.decay_mode, "decay-mode"), .base_learning_rate = of.lr};
     (void)chosen_diagnostics(of);
+    const int remembered = of.optimizer == "adam" ? 2 : of.optimizer == "sgd" ? 0 : 1;
+    bytes =
+        (2.0 + remembered) * (of.precision == "double" ? 8 : 4) * static_cast<double>(model::parameter_count(shape));
+    if (bytes > examples::physical_memory_bytes())
+      throw lindyn::error("weights, their gradient and what the optimiser remembers need " + mebibytes(bytes) +
+                          ", and the machine has " + mebibytes(examples::physical_memory_bytes()) +
+                          ": take a smaller width, hidden, or number of layers");
   }
 
   /// Sentences on what may not have been meant.
   [[nodiscard]] std::vector<std::string> warnings() const {
     auto result = schedule::warnings(rate_schedule, steps, "lr-schedule");
     for (auto& more : schedule::warnings(lambda, steps, "decay")) result.push_back(std::move(more));
+    if (const auto sums = budget(); sums.rates > 0 && sums.log_shrink.value_or(1) < 0.1)
+      result.push_back("decay: in the mode " + std::string(name(decay.mode)) + ", it takes all in all " +
+                       lindyn::detail::to_text(std::round(-1e3 * std::expm1(-*sums.log_shrink)) / 10) +
+                       " % from weights that have no gradient: next to nothing");
     return result;
   }
   /// What the decay adds up to.
@@ -104,6 +124,7 @@ struct experiment {
   schedule::schedule lambda, rate_schedule;
   optimizer::weight_decay decay;
   index steps = 0, evaluate_every = 0, observe_every = 0;
+  double bytes = 0;  ///< of weights, gradient and what the optimiser remembers
 };
 
 /// How a run ended.
@@ -179,7 +200,7 @@ private:
 
   static void tell(const std::vector<double>& row) {
     const auto value = [&](const char* name) { return row[metric(name)]; };
-    std::printf("step %-8.0f epoch %-8.6g", value("step"), value("epoch"));
+    std::printf("step %-8.0f epoch %-8.4g ", value("step"), value("epoch"));
     if (!std::isnan(value("training_loss")))
       std::printf("training loss %-10.4g %5.0f/%.0f   ", value("training_loss"), value("training_correct"),
                   value("training_total"));
@@ -218,20 +239,28 @@ template <class Scalar, class RuleOptions>
        .clip_norm = of.clip,
        .tell = examples::progress_line(),
        .stop = [&] { return interrupt.requested(); }});
-  const train::settings seeds{{"split_seed", std::to_string(of.split_seed)}, {"init_seed", std::to_string(of.seed)}};
+  const train::settings start{{"split_seed", std::to_string(of.split_seed)},
+                              {"init_seed", std::to_string(of.seed)},
+                              {"initialisation", of.initialisation},
+                              {"gamma", lindyn::detail::to_text(of.gamma)},
+                              {"embedding_scale", lindyn::detail::to_text(of.embedding_scale)}};
   if (on.resume) {
-    train::resume_checkpoint(on.checkpoint, trainer, seeds);
+    train::resume_checkpoint(on.checkpoint, trainer, start);
     lindyn::require(what.steps >= trainer.steps(), "steps", what.steps,
                     "at least those that the checkpoint has behind it, " + std::to_string(trainer.steps()));
     on.resumed(trainer.steps() + (trainer.observed() ? 1 : 0));
   }
   on.begin();
 
+  using clock = std::chrono::steady_clock;
+  auto saved = clock::now();
   const auto save = [&] {
     const examples::undisturbed writing;
     on.save();
-    train::save_checkpoint(on.checkpoint, trainer, seeds);
+    train::save_checkpoint(on.checkpoint, trainer, start);
+    saved = clock::now();
   };
+  if (!on.resume) save();
   const auto every = [last = what.steps](index stride) {
     return [=](index step) { return stride > 0 && (step % stride == 0 || step == last); };
   };
@@ -242,8 +271,11 @@ template <class Scalar, class RuleOptions>
         // First, as it looks at what the evaluation of the training's batch has left in memory.
         train::when(every(seen.observes() ? what.observe_every : 0), [&](const auto& here) { seen.observe(here); }),
         train::when(every(what.evaluate_every), [&](const auto& here) { return seen.evaluate(here); }),
-        train::when([stride = of.checkpoint_every](index step) { return stride > 0 && step > 0 && step % stride == 0; },
-                    [&](const auto&) { save(); }));
+        train::when(
+            [&, stride = of.checkpoint_every](index step) {
+              return stride > 0 ? step > 0 && step % stride == 0 : clock::now() - saved > std::chrono::minutes(1);
+            },
+            [&](const auto&) { save(); }));
   } catch (const train::divergence_error&) {  // the state is that before
     save();
     throw;
