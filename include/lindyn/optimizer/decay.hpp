@@ -94,7 +94,9 @@ inline void require_learning_rate(double learning_rate) {
                        : decay.mode == decay_mode::absolute ? 1
                                                             : learning_rate / decay.base_learning_rate;
   const double result = scale * decay.rate;
-  require(result <= 1, "decay.rate", decay.rate, "so small that a step doesn't turn the weights' sign");
+  if (!(result <= 1))  // the text is made where it is needed alone
+    require(false, "decay.rate", decay.rate,
+            "at most " + lindyn::detail::to_text(1 / scale) + ", so that no step turns the weights' sign");
   return result;
 }
 
