@@ -41,10 +41,10 @@ concept takes_memory = std::invocable < O&,
 
 }  // namespace detail
 
-/// Called with an observation, or with an observation and the workspace of evaluations, `(const auto& here, auto&
-/// memory)`, in which it may read what the evaluation left, if that was made in it and no observer before has used it, and
-/// may make evaluations of its own. One that returns a bool ends the training by returning false. An observer with a
-/// member `wants(step)` hears of those steps alone, others of every step.
+/// Called with an observation, or with an observation and the workspace of evaluations,
+/// `(const auto& here, auto& memory)`: there it may read what the evaluation left, if that was made in it and no observer
+/// before has used it, and may make evaluations of its own. One that returns a bool ends the training by returning false.
+/// An observer with a member `wants(step)` hears of those steps alone, others of every step.
 template <class O, class Scalar, class Memory = detail::no_memory>
 concept observer = detail::takes_memory<O, Scalar, Memory> || std::invocable < O&,
         const observation<Scalar>
