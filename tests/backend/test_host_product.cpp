@@ -7,9 +7,8 @@
 #include <limits>
 #include <vector>
 
-#include <lindyn/backend/host_product.hpp>
+#include <lindyn/backend/host.hpp>
 #include <lindyn/backend/plain.hpp>
-#include <lindyn/core/worker_pool.hpp>
 
 #include "random_matrix.hpp"
 
@@ -17,9 +16,9 @@ namespace {
 
 using backend_test::matrix;
 using lindyn::index;
+using lindyn::backend::host;
 using lindyn::backend::strided_matrix;
 using lindyn::backend::update;
-namespace kernels = lindyn::backend::detail;
 
 /// Asks that the entries agree up to the rounding of sums of `terms` products of normal numbers; gaps exactly.
 template <class S>
@@ -45,8 +44,8 @@ TEST_CASE_TEMPLATE("products of any size are those of plain, and the same bits f
                    double) {
   lindyn::backend::plain oracle;
   lindyn::backend::plain::prepared<S> exact;
-  lindyn::backend::host_weights<S> weights;  // shared by all sizes: what it held before doesn't matter
-  lindyn::worker_pool pools[]{lindyn::worker_pool(1), lindyn::worker_pool(2), lindyn::worker_pool(4)};
+  host::prepared<S> weights;  // shared by all sizes: what it held before doesn't matter
+  host backends[]{host(1), host(2), host(4)};
   std::uint64_t seed = 1;
   for (const sizes size : {sizes{1, 1, 1, 0}, sizes{2, 3, 5, 1}, sizes{5, 17, 33, 0}, sizes{7, 64, 16, 3},
                            sizes{97, 31, 65, 2}, sizes{13, 65, 129, 0}, sizes{259, 9, 101, 5}, sizes{128, 8, 4, 0}}) {
@@ -57,7 +56,6 @@ TEST_CASE_TEMPLATE("products of any size are those of plain, and the same bits f
         dy(size.rows, size.outputs, size.gaps, seed++);
     const matrix<S> bias(1, size.outputs, 0, seed++);
     oracle.prepare(w.input(), exact);
-    kernels::prepare(pools[0], w.input(), weights);
     for (const update how : {update::assign, update::add}) {
       const bool biased = (how == update::add) == (size.gaps > 0);
       const S* const offset = biased ? bias.entries.data() : nullptr;
@@ -69,13 +67,13 @@ TEST_CASE_TEMPLATE("products of any size are those of plain, and the same bits f
       oracle.linear_backward_weights(dy.input(), x.input(), plain_dw.view(),
                                      biased ? plain_dbias.entries.data() : nullptr);
       std::vector<std::vector<S>> first;
-      for (lindyn::worker_pool& pool : pools) {
+      for (host& on : backends) {
         auto found_y = y, found_dx = dx, found_dw = dw, found_dbias = dbias;
-        kernels::prepare(pool, w.input(), weights);
-        kernels::linear(pool, x.input(), weights, offset, found_y.view(), how);
-        kernels::linear_backward_input(pool, dy.input(), weights, found_dx.view(), how);
-        kernels::linear_backward_weights(pool, dy.input(), x.input(), found_dw.view(),
-                                         biased ? found_dbias.entries.data() : nullptr);
+        on.prepare(w.input(), weights);
+        on.linear(x.input(), weights, offset, found_y.view(), how);
+        on.linear_backward_input(dy.input(), weights, found_dx.view(), how);
+        on.linear_backward_weights(dy.input(), x.input(), found_dw.view(),
+                                   biased ? found_dbias.entries.data() : nullptr);
         const std::vector all{found_y.entries, found_dx.entries, found_dw.entries, found_dbias.entries};
         if (first.empty()) {
           first = all;
@@ -91,25 +89,25 @@ TEST_CASE_TEMPLATE("products of any size are those of plain, and the same bits f
 }
 
 TEST_CASE("a gradient over no rows is zero, and a product of no rows writes nothing") {
-  lindyn::worker_pool pool;
+  host on;
   std::vector<float> dw(6, 1.0f), dbias(2, 1.0f), nothing;
   const strided_matrix<const float> dy{nothing.data(), 0, 2, 2}, x{nothing.data(), 0, 3, 3};
-  kernels::linear_backward_weights<float>(pool, dy, x, {dw.data(), 2, 3, 3}, dbias.data());
+  on.linear_backward_weights<float>(dy, x, {dw.data(), 2, 3, 3}, dbias.data());
   CHECK(dw == std::vector<float>(6));
   CHECK(dbias == std::vector<float>(2));
-  lindyn::backend::host_weights<float> weights;
-  kernels::prepare<float>(pool, {dw.data(), 2, 3, 3}, weights);
-  kernels::linear<float>(pool, x, weights, nullptr, {nothing.data(), 0, 2, 2}, update::assign);
+  host::prepared<float> weights;
+  on.prepare<float>({dw.data(), 2, 3, 3}, weights);
+  on.linear<float>(x, weights, nullptr, {nothing.data(), 0, 2, 2}, update::assign);
 }
 
 TEST_CASE("numbers that aren't finite come out of a product as such, and spoil no other row") {
-  lindyn::worker_pool pool;
+  host on;
   matrix<float> x(9, 5, 0, 1), y(9, 3, 0, 2);
   const matrix<float> w(3, 5, 0, 3);
   x.view()(4, 2) = std::numeric_limits<float>::quiet_NaN();
-  lindyn::backend::host_weights<float> weights;
-  kernels::prepare(pool, w.input(), weights);
-  kernels::linear<float>(pool, x.input(), weights, nullptr, y.view(), update::assign);
+  host::prepared<float> weights;
+  on.prepare(w.input(), weights);
+  on.linear<float>(x.input(), weights, nullptr, y.view(), update::assign);
   for (int r = 0; r < 9; ++r)
     for (int c = 0; c < 3; ++c) CHECK(std::isnan(y.view()(r, c)) == (r == 4));
 }

@@ -97,7 +97,7 @@ struct answer_score {
 ///
 /// | kernel | what it computes |
 /// |---|---|
-/// | `prepare(w, p)` | p, of type `prepared<S>`, becomes W (outputs x inputs) as the products below like it best; p keeps its memory |
+/// | `prepare(w, p)` | p, of type `prepared<S>`, stands for W (outputs x inputs) in the products below, until which W stays where and as it is |
 /// | `linear(x, p, bias, y, how)` | y = x W' + bias; `bias` may be null; with update::add, y += x W' + bias |
 /// | `linear_backward_input(dy, p, dx, how)` | dx = dy W, or dx += dy W |
 /// | `linear_backward_weights(dy, x, dw, dbias)` | dW = dy' x, dbias = column sums of dy; `dbias` may be null |

@@ -31,7 +31,7 @@ public:
   template <class S>
   using array = aligned_vector<S>;
 
-  /// The weights of a product.
+  /// The weights of a product, where they are.
   template <class S>
   using prepared = host_weights<S>;
 
@@ -45,22 +45,22 @@ public:
   /// The threads, for work on flat memory between kernels.
   [[nodiscard]] worker_pool& workers() noexcept { return pool_; }
 
-  /// p becomes W.
+  /// p becomes W, which stays where it is until the products are done.
   template <class S>
   void prepare(strided_matrix<const S> w, prepared<S>& p) {
-    detail::prepare(pool_, w, p);
+    p.matrix = w;
   }
 
   /// y = x W' + bias; `bias` may be null.
   template <class S>
   void linear(strided_matrix<const S> x, const prepared<S>& p, const S* bias, strided_matrix<S> y, update how) {
-    detail::linear(pool_, x, p, bias, y, how);
+    detail::linear(pool_, memory<detail::panels<S>>(), x, p.matrix, bias, y, how);
   }
 
   /// dx = dy W.
   template <class S>
   void linear_backward_input(strided_matrix<const S> dy, const prepared<S>& p, strided_matrix<S> dx, update how) {
-    detail::linear_backward_input(pool_, dy, p, dx, how);
+    detail::linear_backward_input(pool_, memory<detail::panels<S>>(), dy, p.matrix, dx, how);
   }
 
   /// dW = dy' x, dbias = column sums of dy; `dbias` may be null.
@@ -142,13 +142,17 @@ public:
 
 private:
   // Memory of kernels, which grows to what the largest call needs.
+  template <class Memory>
+  Memory& memory() {
+    return std::get<Memory>(memory_);
+  }
   template <class S>
   aligned_vector<S>& scratch() {
-    return std::get<aligned_vector<S>>(scratch_);
+    return memory<aligned_vector<S>>();
   }
 
   worker_pool pool_;
-  std::tuple<aligned_vector<float>, aligned_vector<double>> scratch_;
+  std::tuple<aligned_vector<float>, aligned_vector<double>, detail::panels<float>, detail::panels<double>> memory_;
 };
 
 static_assert(backend<host, float> && backend<host, double>);

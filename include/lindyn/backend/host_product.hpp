@@ -52,40 +52,37 @@ void column_sums(strided_matrix<const S> dy, S* sums, update how) {
 
 namespace lindyn::backend::inline LINDYN_VECTORS {
 
-/// The weights of a dense layer as its products read them: panels of W' for y = x W', of W for dx = dy W.
+/// The weights of a dense layer, where they are: panels of them are made as they are needed, in memory that stays in the
+/// cache. Kept panels of all layers would drive what they are multiplied with out of it.
 template <class S>
 struct host_weights {
-  detail::panels<S> forward;   ///< of W'
-  detail::panels<S> backward;  ///< of W
+  strided_matrix<const S> matrix;  ///< W, outputs x inputs
 };
 
 }  // namespace lindyn::backend::inline LINDYN_VECTORS
 
 namespace lindyn::backend::detail::inline LINDYN_VECTORS {
 
+/// y = x W' + bias, or y += x W' + bias.
 template <class S>
-void prepare(worker_pool& pool, strided_matrix<const S> w, host_weights<S>& p) {
-  constexpr index width = panels<S>::width;
-  p.forward.resize(w.columns, w.rows);
-  p.backward.resize(w.rows, w.columns);
-  pool.chunks(w.rows, width, [&](index, index begin, index end, int) {
-    pack_columns<S>({w.row(begin), end - begin, w.columns, w.stride}, p.forward.panel(begin));
+void linear(worker_pool& pool, panels<S>& memory, strided_matrix<const S> x, strided_matrix<const S> w, const S* bias,
+            strided_matrix<S> y, update how) {
+  memory.resize(w.columns, w.rows);
+  pool.chunks(w.rows, panels<S>::width, [&](index, index begin, index end, int) {
+    pack_columns<S>({w.row(begin), end - begin, w.columns, w.stride}, memory.panel(begin));
   });
-  pool.chunks(w.columns, width, [&](index, index begin, index end, int) {
-    pack_rows<S>(w.columns_from(begin, end - begin), p.backward.panel(begin));
-  });
+  product<S>(pool, x, memory, bias, y, how);
 }
 
+/// dx = dy W, or dx += dy W.
 template <class S>
-void linear(worker_pool& pool, strided_matrix<const S> x, const host_weights<S>& p, const S* bias, strided_matrix<S> y,
-            update how) {
-  product(pool, x, p.forward, bias, y, how);
-}
-
-template <class S>
-void linear_backward_input(worker_pool& pool, strided_matrix<const S> dy, const host_weights<S>& p,
+void linear_backward_input(worker_pool& pool, panels<S>& memory, strided_matrix<const S> dy, strided_matrix<const S> w,
                            strided_matrix<S> dx, update how) {
-  product<S>(pool, dy, p.backward, nullptr, dx, how);
+  memory.resize(w.rows, w.columns);
+  pool.chunks(w.columns, panels<S>::width, [&](index, index begin, index end, int) {
+    pack_rows<S>(w.columns_from(begin, end - begin), memory.panel(begin));
+  });
+  product<S>(pool, dy, memory, nullptr, dx, how);
 }
 
 /// dW = dy' x, dbias = column sums of dy, by chunks of rows in their order. Each worker takes rows of dW, as many as there
