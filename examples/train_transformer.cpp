@@ -99,7 +99,7 @@ void introduce(const parts::settings& of, const parts::experiment& what) {
             << "network           " << lindyn::model::parameter_count(what.shape) << " parameters, "
             << parts::mebibytes(what.bytes) << " with gradient and optimiser\n"
             << "training          " << what.steps << " steps, " << what.steps_per_epoch << " an epoch\n";
-  const auto budget = what.budget();
+  const auto budget = what.budget(what.steps);
   std::printf("decay             %s, %s, of %s: sum of lambda %.6g, of lr lambda %.6g, log-shrink %s\n",
               of.decay.c_str(), of.decay_mode.c_str(), of.groups.c_str(), budget.rates, budget.scaled_rates,
               budget.log_shrink ? lindyn::detail::to_text(*budget.log_shrink).c_str() : "up to the optimiser");
@@ -151,8 +151,8 @@ void append_results(io::json& summary, const parts::settings& of, const parts::e
     summary["observed"][observations.columns()[column]] = number_or_null(observed[column]);
 }
 
-/// The rest of summary.json: sizes, seeds, budgets, what was used, the whole configuration, provenance.
-void append_configuration(io::json& summary, const parts::settings& of, const parts::experiment& what) {
+/// The rest of summary.json: sizes, seeds, budgets of the steps made, the whole configuration, provenance.
+void append_configuration(io::json& summary, const parts::settings& of, const parts::experiment& what, index steps) {
   summary["training_sequences"] = what.data.training.count();
   summary["test_sequences"] = what.data.test.count();
   summary["steps_per_epoch"] = what.steps_per_epoch;
@@ -160,7 +160,7 @@ void append_configuration(io::json& summary, const parts::settings& of, const pa
   summary["split_seed"] = of.split_seed;
   summary["init_seed"] = of.seed;
   summary["batch_seed"] = of.batch_seed;
-  const auto budget = what.budget();
+  const auto budget = what.budget(steps);
   summary["budget_decay"] = budget.rates;
   summary["budget_lr_decay"] = budget.scaled_rates;
   summary["budget_log_shrink"] = or_null(budget.log_shrink);
@@ -241,7 +241,7 @@ int train_and_write(const parts::settings& of, bool resume) {
   summary["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   summary["cpu_seconds"] = used.cpu_seconds;
   summary["largest_resident_mib"] = used.largest_resident_bytes / (1 << 20);
-  append_configuration(summary, of, what);
+  append_configuration(summary, of, what, end.steps);
   io::write_json(folder / "summary.json", summary);
 
   if (const auto* reached = find_reached(of, seen.metrics))
@@ -276,7 +276,7 @@ int main(int argc, char** argv) {
   };
   try {
     return run(line);
-  } catch (const train::divergence_error& fault) {
+  } catch (const lindyn::non_finite_error& fault) {  // the training has diverged
     return fail(fault, 1);
   } catch (const lindyn::error& fault) {  // bad input
     return fail(fault, 2);

@@ -45,6 +45,10 @@ kill -TERM $!
 wait $! && fail "an interrupt doesn't end a run"
 [[ ! -e ended/weights.safetensors ]] || fail "the weights of the earlier end stay beside another state"
 
+# A run that ends early has the budget of the steps that it made.
+"$program" --config small.json --decay .001 --decay-mode lr_scaled --steps 3000 --stop --reached 0 --out early > early.log
+grep -q '"budget_decay": 0.0,' early/summary.json || fail "a run that ends at once has spent a budget"
+
 # What a run wrote is a configuration; options win over it.
 "$program" --config whole/configuration.json --observe norms --steps 5 --out again > again.log
 grep -q 'WARNING.*window(3, 9, 0.01) goes on behind' again.log || fail "a window past the end isn't warned of"

@@ -106,15 +106,15 @@ struct experiment {
   [[nodiscard]] std::vector<std::string> warnings() const {
     auto result = schedule::warnings(rate_schedule, steps, "lr-schedule");
     for (auto& more : schedule::warnings(lambda, steps, "decay")) result.push_back(std::move(more));
-    if (const auto sums = budget(); sums.rates > 0 && sums.log_shrink.value_or(1) < 0.1)
+    if (const auto sums = budget(steps); sums.rates > 0 && sums.log_shrink.value_or(1) < 0.1)
       result.push_back("decay: in the mode " + std::string(name(decay.mode)) + ", it takes all in all " +
                        lindyn::detail::to_text(std::round(-1e3 * std::expm1(-*sums.log_shrink)) / 10) +
                        " % from weights that have no gradient: next to nothing");
     return result;
   }
-  /// What the decay adds up to.
-  [[nodiscard]] optimizer::decay_budget budget() const {
-    return optimizer::budget(decay, lambda, schedule::constant{decay.base_learning_rate} * rate_schedule, steps);
+  /// What the decay adds up to over so many steps.
+  [[nodiscard]] optimizer::decay_budget budget(index until) const {
+    return optimizer::budget(decay, lambda, schedule::constant{decay.base_learning_rate} * rate_schedule, until);
   }
 
   population::split_set data;
@@ -276,7 +276,7 @@ template <class Scalar, class RuleOptions>
               return stride > 0 ? step > 0 && step % stride == 0 : clock::now() - saved > std::chrono::minutes(1);
             },
             [&](const auto&) { save(); }));
-  } catch (const train::divergence_error&) {  // the state is that before
+  } catch (const lindyn::non_finite_error&) {  // of a step or an evaluation; the state is that before
     save();
     throw;
   }
