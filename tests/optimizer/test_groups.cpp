@@ -14,7 +14,10 @@
 #include <lindyn/optimizer/sgd.hpp>
 #include <lindyn/schedule/schedule.hpp>
 
+#include "../complaint.hpp"
+
 namespace {
+using lindyn::testing::complaint;
 using namespace lindyn;
 using lindyn::index;  // POSIX has a function of this name
 using optimizer::group_preset;
@@ -44,16 +47,6 @@ std::string listed(const std::vector<parameter_group>& groups) {
   return result;
 }
 
-template <class Work>
-std::string refusal(Work&& work) {
-  try {
-    work();
-  } catch (const argument_error& fault) {
-    return fault.what();
-  }
-  return "nothing was thrown";
-}
-
 TEST_CASE("presets put every parameter of any table into one group") {
   const auto table = small_table();
   CHECK(listed(groups(group_preset::all_but_embeddings, table)) ==
@@ -69,8 +62,8 @@ TEST_CASE("presets put every parameter of any table into one group") {
     CHECK(parse<group_preset>(name(preset), "groups") == preset);
     CHECK(grouped_decay(table, groups(preset, table)).groups() == groups(preset, table));
   }
-  CHECK(refusal([] { (void)parse<group_preset>("all", "groups"); }).starts_with("groups = all"));
-  CHECK(refusal([&] { (void)groups(static_cast<group_preset>(3), table); }).starts_with("preset = 3"));
+  CHECK(complaint([] { (void)parse<group_preset>("all", "groups"); }).starts_with("groups = all"));
+  CHECK(complaint([&] { (void)groups(static_cast<group_preset>(3), table); }).starts_with("preset = 3"));
 }
 
 TEST_CASE("a tied head is an embedding, and there once") {
@@ -79,13 +72,13 @@ TEST_CASE("a tied head is an embedding, and there once") {
         "decayed 1: fc.weight fc.bias; undecayed 0: tok_emb pos_emb; ");
   auto with_head = groups(group_preset::everything, table);
   with_head[0].matrices.push_back("head.weight");
-  CHECK(refusal([&] { grouped_decay(table, with_head); }).starts_with("name = head.weight"));
+  CHECK(complaint([&] { grouped_decay(table, with_head); }).starts_with("name = head.weight"));
 }
 
 TEST_CASE("a parameter in no group, in two or twice, and one that the table lacks are refused by name") {
   const auto table = small_table();
   const auto says = [&](std::vector<parameter_group> groups) {
-    return refusal([&] { grouped_decay(table, std::move(groups)); });
+    return complaint([&] { grouped_decay(table, std::move(groups)); });
   };
   const std::vector<std::string> most{"tok_emb", "pos_emb", "fc.weight", "head.weight"};
   CHECK(says({{.name = "a", .matrices = most}}).starts_with("groups = without 'fc.bias' is not allowed"));
@@ -120,7 +113,7 @@ TEST_CASE("a group's base decay multiplies the schedule's, and zero stays zero")
   CHECK(at[1].factors.keep == 1 - 0.5 * 0.5);
   CHECK(at[2].factors.keep == 1 - 0.5 * 0.25);
   CHECK(decay.at({.rate = 0.25, .mode = coupled_l2}, 0.5, 0)[1].factors.coupled == 0.5);
-  CHECK(refusal([&] { (void)decay.at({.rate = 0.75, .mode = absolute}, 0.5, 0); }) ==
+  CHECK(complaint([&] { (void)decay.at({.rate = 0.75, .mode = absolute}, 0.5, 0); }) ==
         "decay.rate of group 'double' = 0.75 is not allowed: it must be at most 1 in the mode absolute, when "
         "base_decay = 2 has multiplied it");
 }
@@ -204,7 +197,7 @@ TEST_CASE("ranges that overlap, run backwards or leave the buffer are refused, a
   optimizer::momentum<double> rule(8);
   std::vector<double> weights(8, 1.0);
   const auto says = [&](std::vector<optimizer::range_decay> ranges) {
-    return refusal([&] { rule.step(weights, std::vector<double>(8, 1.0), 0.1, ranges); });
+    return complaint([&] { rule.step(weights, std::vector<double>(8, 1.0), 0.1, ranges); });
   };
   CHECK(says({{0, 4, {}}, {3, 8, {}}}).starts_with("ranges[1].begin = 3"));
   CHECK(says({{-1, 4, {}}}).starts_with("ranges[0].begin = -1"));

@@ -14,7 +14,10 @@
 #include <lindyn/optimizer/momentum.hpp>
 #include <lindyn/optimizer/sgd.hpp>
 
+#include "../complaint.hpp"
+
 namespace {
+using lindyn::testing::complaint;
 using namespace lindyn;
 using lindyn::index;  // POSIX has a function of this name
 using optimizer::adam;
@@ -32,16 +35,6 @@ std::vector<Scalar> numbers(index count, double phase) {
   std::vector<Scalar> result;
   for (index i = 0; i < count; ++i) result.push_back(static_cast<Scalar>(std::sin(double(i) + phase)));
   return result;
-}
-
-template <class Work>
-std::string refusal(Work&& work) {
-  try {
-    work();
-  } catch (const argument_error& fault) {
-    return fault.what();
-  }
-  return "nothing was thrown";
 }
 
 /// Copies of a rule's arrays, as a checkpoint has them.
@@ -107,7 +100,7 @@ TEST_CASE("arrays that aren't what a rule remembers are refused by name, and it 
   const adam<double> before = rule;
   const std::vector<double> three(3), four(4), bad{1, std::nan(""), 2}, negative{1, -1, 2};
   const auto says = [&](std::vector<state_array<const double>> arrays, std::int64_t steps = 5) {
-    const auto said = refusal([&] { rule.restore(arrays, steps); });
+    const auto said = complaint([&] { rule.restore(arrays, steps); });
     CHECK(rule == before);
     return said;
   };
@@ -180,10 +173,12 @@ TEST_CASE("a gradient that is too long is shortened to the limit, another isn't 
 
 TEST_CASE("clipping refuses limits and gradients that make no sense") {
   std::vector<double> gradient{3, std::nan(""), -4}, huge{1e200};
-  CHECK(refusal([&] { optimizer::clip_by_global_norm(std::span(gradient), 1); }).starts_with("gradient[1] = nan"));
-  CHECK(refusal([&] { optimizer::clip_by_global_norm(std::span(gradient), 0); }).starts_with("limit = 0"));
-  CHECK(refusal([&] { optimizer::clip_by_global_norm(std::span(gradient), std::nan("")); }).starts_with("limit = nan"));
-  CHECK(refusal([&] { optimizer::clip_by_global_norm(std::span(huge), 1); }).starts_with("norm of the gradient = inf"));
+  CHECK(complaint([&] { optimizer::clip_by_global_norm(std::span(gradient), 1); }).starts_with("gradient[1] = nan"));
+  CHECK(complaint([&] { optimizer::clip_by_global_norm(std::span(gradient), 0); }).starts_with("limit = 0"));
+  CHECK(
+      complaint([&] { optimizer::clip_by_global_norm(std::span(gradient), std::nan("")); }).starts_with("limit = nan"));
+  CHECK(
+      complaint([&] { optimizer::clip_by_global_norm(std::span(huge), 1); }).starts_with("norm of the gradient = inf"));
 }
 
 }  // namespace

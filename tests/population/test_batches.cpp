@@ -9,7 +9,7 @@
 
 #include <lindyn/population/finite/batches.hpp>
 
-#include "complaint.hpp"
+#include "../complaint.hpp"
 
 namespace {
 using lindyn::population::batch_sampler;

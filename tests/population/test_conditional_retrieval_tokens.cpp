@@ -8,7 +8,7 @@
 
 #include <lindyn/population/conditional_retrieval_tokens.hpp>
 
-#include "complaint.hpp"
+#include "../complaint.hpp"
 #include "token_law_checks.hpp"
 
 namespace {

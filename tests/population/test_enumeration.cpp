@@ -11,7 +11,7 @@
 
 #include <lindyn/population/law.hpp>
 
-#include "complaint.hpp"
+#include "../complaint.hpp"
 #include "relations.hpp"
 
 namespace {

@@ -17,7 +17,7 @@
 #include <lindyn/population/finite/operation_table.hpp>
 #include <lindyn/population/finite/split.hpp>
 
-#include "complaint.hpp"
+#include "../complaint.hpp"
 
 namespace {
 namespace population = lindyn::population;

@@ -6,7 +6,7 @@
 
 #include <lindyn/population/indirect_object_tokens.hpp>
 
-#include "complaint.hpp"
+#include "../complaint.hpp"
 #include "token_law_checks.hpp"
 
 namespace {

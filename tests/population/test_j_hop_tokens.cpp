@@ -7,7 +7,7 @@
 
 #include <lindyn/population/j_hop_tokens.hpp>
 
-#include "complaint.hpp"
+#include "../complaint.hpp"
 #include "token_law_checks.hpp"
 
 namespace {

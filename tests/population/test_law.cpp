@@ -8,7 +8,7 @@
 
 #include <lindyn/population/law.hpp>
 
-#include "complaint.hpp"
+#include "../complaint.hpp"
 #include "relations.hpp"
 
 namespace {

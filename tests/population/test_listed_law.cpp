@@ -11,7 +11,7 @@
 #include <lindyn/population/listed_law.hpp>
 #include <lindyn/population/sampling.hpp>
 
-#include "complaint.hpp"
+#include "../complaint.hpp"
 #include "relations.hpp"
 
 namespace {

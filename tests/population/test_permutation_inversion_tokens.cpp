@@ -6,7 +6,7 @@
 
 #include <lindyn/population/permutation_inversion_tokens.hpp>
 
-#include "complaint.hpp"
+#include "../complaint.hpp"
 #include "token_law_checks.hpp"
 
 namespace {

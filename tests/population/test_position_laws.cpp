@@ -9,7 +9,7 @@
 
 #include <lindyn/population/position_laws.hpp>
 
-#include "complaint.hpp"
+#include "../complaint.hpp"
 #include "relations.hpp"
 
 namespace {

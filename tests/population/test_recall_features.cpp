@@ -13,7 +13,7 @@
 #include <lindyn/population/law.hpp>
 #include <lindyn/population/sampling.hpp>
 
-#include "complaint.hpp"
+#include "../complaint.hpp"
 #include "token_law_checks.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 
 #include <lindyn/population/subsets.hpp>
 
-#include "complaint.hpp"
+#include "../complaint.hpp"
 
 namespace {
 using lindyn::population::subsets;

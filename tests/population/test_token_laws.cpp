@@ -11,7 +11,7 @@
 
 #include <lindyn/population/token_laws.hpp>
 
-#include "complaint.hpp"
+#include "../complaint.hpp"
 #include "relations.hpp"
 
 namespace {

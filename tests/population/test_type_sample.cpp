@@ -10,7 +10,7 @@
 #include <lindyn/population/law.hpp>
 #include <lindyn/population/type_sample.hpp>
 
-#include "complaint.hpp"
+#include "../complaint.hpp"
 
 namespace {
 using namespace lindyn;

@@ -12,22 +12,14 @@
 #include <lindyn/schedule/text.hpp>
 #include <lindyn/schedule/warnings.hpp>
 
+#include "../complaint.hpp"
+
 namespace {
+using lindyn::testing::complaint;
 namespace schedule = lindyn::schedule;
 using schedule::parse;
 using schedule::to_text;
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// What argument_error says; the error of anything else isn't caught.
-template <class Work>
-std::string refusal(Work&& work) {
-  try {
-    work();
-  } catch (const lindyn::argument_error& fault) {
-    return fault.what();
-  }
-  return "nothing was thrown";
-}
 
 std::vector<double> values(const schedule::schedule& of, const std::vector<double>& times) {
   std::vector<double> result;
@@ -115,7 +107,7 @@ TEST_CASE("texts of schedules are the same in every locale") {
   };
   const schedule::schedule decay = schedule::steps{1000, {{20000, 4e-3}}};
   const std::locale before = std::locale::global(std::locale(std::locale::classic(), new german));
-  const std::string text = to_text(decay), number = refusal([] { lindyn::require(false, "updates", 1000, "fewer"); });
+  const std::string text = to_text(decay), number = complaint([] { lindyn::require(false, "updates", 1000, "fewer"); });
   const bool same = parse(text) == decay;
   std::locale::global(before);
   CHECK(text == "steps(1000, 20000, 0.004)");
@@ -139,7 +131,7 @@ TEST_CASE("schedules differ where any number or shape does") {
 
 TEST_CASE("texts that aren't schedules are refused with what was expected where") {
   const auto says = [](const char* text, const std::string& part) {
-    const auto said = refusal([&] { (void)parse(text, "decay"); });
+    const auto said = complaint([&] { (void)parse(text, "decay"); });
     CAPTURE(said);
     CHECK(said.starts_with("decay = '" + std::string(text) + "'"));
     CHECK(said.find(part) != std::string::npos);
@@ -161,7 +153,7 @@ TEST_CASE("texts that aren't schedules are refused with what was expected where"
 TEST_CASE("numbers that make no sense are refused by name") {
   const auto says = [](const char* text, const char* part) {
     CAPTURE(text);
-    CHECK(refusal([&] { (void)parse(text); }).find(part) != std::string::npos);
+    CHECK(complaint([&] { (void)parse(text); }).find(part) != std::string::npos);
   };
   says("-1e-3", "level = -0.001 is not allowed");  // negative decay
   says("constant(nan)", "level = nan");
@@ -174,15 +166,15 @@ TEST_CASE("numbers that make no sense are refused by name") {
   says("linear(5, 1, 4, 1)", "points[1].t = 4");
   says("cosine(0, inf, 1, 0)", "end = inf");
   says("cosine(0, 1, 1, -1)", "to = -1");
-  CHECK(refusal([] { schedule::schedule{schedule::linear{}}; }).starts_with("points.size() = 0"));
-  CHECK(refusal([] { schedule::schedule{-0.5}; }).starts_with("level = -0.5"));
+  CHECK(complaint([] { schedule::schedule{schedule::linear{}}; }).starts_with("points.size() = 0"));
+  CHECK(complaint([] { schedule::schedule{-0.5}; }).starts_with("level = -0.5"));
 }
 
 TEST_CASE("sums and products that numbers can't hold are refused") {
   const schedule::schedule large = 1e20, closed = schedule::window{5, 6, 1};
-  CHECK(refusal([&] { (void)(large * large); }).starts_with("largest value of a product = 1e+40"));
-  CHECK(refusal([&] { (void)(schedule::schedule(8e29) + 8e29); }).starts_with("largest value of a sum = 1.6e+30"));
-  CHECK(refusal([] { (void)parse("1e30 * linear(0, 1, 5, 2)", "decay"); }).starts_with("decay = '1e30 * linear"));
+  CHECK(complaint([&] { (void)(large * large); }).starts_with("largest value of a product = 1e+40"));
+  CHECK(complaint([&] { (void)(schedule::schedule(8e29) + 8e29); }).starts_with("largest value of a sum = 1.6e+30"));
+  CHECK(complaint([] { (void)parse("1e30 * linear(0, 1, 5, 2)", "decay"); }).starts_with("decay = '1e30 * linear"));
   CHECK((large * 1e-20 * closed).value(4) == 0);
   const auto sum = schedule::warmup{9} * schedule::steps{1, {{3, 4}, {5, 2}}} + schedule::cosine{0, 9, 0.5, 3};
   CHECK(sum.largest() == 7);
@@ -195,7 +187,7 @@ TEST_CASE("budgets are the sums over a run's updates") {
   CHECK(schedule::budget(decay, 3e-3, 20000) == doctest::Approx(0.06).epsilon(1e-12));
   CHECK(schedule::budget(schedule::steps{1, {{2, 10}}}, schedule::linear{{{0, 0}, {4, 4}}}, 5) == 0 + 1 + 20 + 30 + 40);
   CHECK(schedule::budget(decay, 0) == 0);
-  CHECK(refusal([&] { (void)schedule::budget(decay, -1); }).starts_with("updates = -1"));
+  CHECK(complaint([&] { (void)schedule::budget(decay, -1); }).starts_with("updates = -1"));
 }
 
 TEST_CASE("windows of a given budget have it exactly") {
@@ -211,13 +203,13 @@ TEST_CASE("windows of a given budget have it exactly") {
   CHECK(schedule::budget(falling, 10) == doctest::Approx(20).epsilon(1e-14));
   CHECK(falling.value(0) / falling.value(5) == doctest::Approx(2).epsilon(1e-14));
 
-  CHECK(refusal([] { (void)schedule::window_of_budget(5, 5, 1); }).starts_with("end = 5"));
-  CHECK(refusal([] { (void)schedule::window_of_budget(5, infinity, 1); }).starts_with("end = inf"));
-  CHECK(refusal([] { (void)schedule::window_of_budget(5, 6, -1); }).starts_with("budget = -1"));
-  CHECK(refusal([] { (void)schedule::window_of_level(5, 0, 1); }).starts_with("level = 0"));
-  CHECK(refusal([] { (void)schedule::window_of_level(0, 1e-300, 1e30); }).starts_with("end = inf"));
-  CHECK(refusal([] { (void)schedule::window_of_level(0.5, 1, 1); }).starts_with("begin = 0.5"));
-  CHECK(refusal([] { (void)schedule::scaled_to_budget(schedule::window{5, 6, 1}, 5, 1); }).starts_with("lambda = 0"));
+  CHECK(complaint([] { (void)schedule::window_of_budget(5, 5, 1); }).starts_with("end = 5"));
+  CHECK(complaint([] { (void)schedule::window_of_budget(5, infinity, 1); }).starts_with("end = inf"));
+  CHECK(complaint([] { (void)schedule::window_of_budget(5, 6, -1); }).starts_with("budget = -1"));
+  CHECK(complaint([] { (void)schedule::window_of_level(5, 0, 1); }).starts_with("level = 0"));
+  CHECK(complaint([] { (void)schedule::window_of_level(0, 1e-300, 1e30); }).starts_with("end = inf"));
+  CHECK(complaint([] { (void)schedule::window_of_level(0.5, 1, 1); }).starts_with("begin = 0.5"));
+  CHECK(complaint([] { (void)schedule::scaled_to_budget(schedule::window{5, 6, 1}, 5, 1); }).starts_with("lambda = 0"));
 }
 
 TEST_CASE("what may not be meant is said, and nothing else") {

@@ -145,8 +145,8 @@ private:
 }  // namespace detail
 
 /// Work in chunks, as `parallel_chunks`, by threads that wait for the next call rather than end: a call costs
-/// microseconds, and allocates nothing. Signals don't come to these threads. One call at a time, and none from within its own work. A copy is a pool of as many
-/// threads of its own.
+/// microseconds, and allocates nothing. Signals don't come to these threads. One call at a time, and none from within its
+/// own work. A copy is a pool of as many threads of its own.
 class worker_pool {
 public:
   /// \param threads  how many work at once, the caller's own included, at least 1
@@ -155,9 +155,8 @@ public:
     require(threads >= 1, "threads", threads, "at least 1");
     if (threads > 1) team_ = std::make_unique<detail::worker_team>(threads);
   }
-  /// As many threads, new ones.
   /// \{
-  /// A copy has threads of its own.
+  /// As many threads as the other pool has, new ones.
   worker_pool(const worker_pool& other) : worker_pool(other.threads()) {}
   /// The same threads; what is left behind has the caller's alone.
   worker_pool(worker_pool&&) noexcept = default;
