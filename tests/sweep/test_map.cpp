@@ -121,8 +121,10 @@ TEST_CASE("a map that an exception ended goes on where it was, and ends with the
           some_grid(), columns, [&] { return counting; }, options));
     };
     CHECK(resume() == expected());
-    CHECK(computed <= 35 - 20 + threads - 1);
-    CHECK(computed >= 15 - (threads - 1));
+    // The cells before 20 were handed out, and are finished; behind it the other threads may have gone on until they
+    // heard of the exception, however long that took.
+    CHECK(computed <= 35 - 20);
+    CHECK(computed >= (threads == 1 ? 35 - 20 : 1));
     computed = 0;
     CHECK(resume() == expected());
     CHECK(computed == 0);
