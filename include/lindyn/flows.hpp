@@ -12,4 +12,6 @@
 #include <lindyn/circuit/race/winner_map.hpp>
 #include <lindyn/compare/along.hpp>
 #include <lindyn/integrate/flow.hpp>
+#include <lindyn/rates/decay_course.hpp>
+#include <lindyn/rates/flow.hpp>
 #include <lindyn/reduced/flow.hpp>

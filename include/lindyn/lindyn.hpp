@@ -34,6 +34,8 @@
 /// Full networks in training.
 /// \namespace lindyn::reduced
 /// The dynamics on the manifold alone.
+/// \namespace lindyn::rates
+/// Memorising against reasoning as a few masses.
 /// \namespace lindyn::observe
 /// What to watch in a network while it trains.
 /// \namespace lindyn::circuit
@@ -181,6 +183,10 @@
 #include <lindyn/population/token_laws.hpp>
 #include <lindyn/population/type_sample.hpp>
 #include <lindyn/population/whole_population.hpp>
+#include <lindyn/rates/closed_forms.hpp>
+#include <lindyn/rates/printed_system.hpp>
+#include <lindyn/rates/rate_system.hpp>
+#include <lindyn/rates/reduced_system.hpp>
 #include <lindyn/reduced/attention_operators.hpp>
 #include <lindyn/reduced/class_sums.hpp>
 #include <lindyn/reduced/compile_relations.hpp>

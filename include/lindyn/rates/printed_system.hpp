@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The two-timescale system as printed, and its rates, as printed and as they come out of the loss.
+/// Source: Ali, arXiv 2605.04396; the corrections are ours.
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+#include <lindyn/core/errors.hpp>
+#include <lindyn/core/views.hpp>
+#include <lindyn/rates/rate_system.hpp>
+
+namespace lindyn::rates {
+
+/// How fast both masses grow, per unit of time (time = learning rate x steps).
+struct growth {
+  double memorising = 1;  ///< mu_m
+  double reasoning = 1;   ///< mu_r
+};
+
+/// What the rates of the linearised attention model f = M_ij e_k + (u_j' W2 u_i) W1 e_k are made of.
+struct linearised_statistics {
+  /// sigma_e, the smallest non-zero eigenvalue of mean_k e_k e_k' (1/K for K orthonormal keys; for K < d others are 0).
+  double key_eigenvalue = 1;
+  /// S = mean over the pairs of (u_j' W2 u_i)^2: of weights drawn, or as `mean_coupling` says.
+  double coupling = 1;
+  int pairs = 1;  ///< |P|, anchor pairs that the loss averages over
+};
+
+/// The mean of S over W2 with entries N(0, gamma^2 / d): c_r gamma^2.
+/// \param feature_scale  c_r = mean over the pairs of |u_i|^2 |u_j|^2 / d
+/// \param gamma          initial scale: small gamma is a small start
+[[nodiscard]] constexpr double mean_coupling(double feature_scale, double gamma) noexcept {
+  return feature_scale * gamma * gamma;
+}
+
+/// Throws argument_error unless all are positive and finite.
+inline void require_valid(const linearised_statistics& of) {
+  require(of.key_eigenvalue > 0 && std::isfinite(of.key_eigenvalue), "key_eigenvalue", of.key_eigenvalue,
+          "positive and finite");
+  require(of.coupling > 0 && std::isfinite(of.coupling), "coupling", of.coupling, "positive and finite");
+  require(of.pairs >= 1, "pairs", of.pairs, "at least 1");
+}
+
+/// As printed: mu_m = sigma_e, mu_r = S sigma_e. Throws argument_error as require_valid.
+[[nodiscard]] inline growth printed_growth(const linearised_statistics& of) {
+  require_valid(of);
+  return {of.key_eigenvalue, of.coupling * of.key_eigenvalue};
+}
+
+/// How the loss adds up over pairs of anchors.
+enum class pair_reduction {
+  mean,  ///< mean over pairs and keys, as printed
+  sum    ///< sum over pairs, mean over keys
+};
+
+/// As the loss has it: its Hessian is H_M = I (x) G_e / |P| for each pair's M and H_W1 = S I (x) G_e, hence
+/// mu_m = sigma_e / |P| and mu_r = S sigma_e for the mean over the pairs, both |P| times as much for the sum. Reasoning
+/// is |P| times as fast, compared with memorising, as printed. Throws argument_error as require_valid.
+[[nodiscard]] inline growth corrected_growth(const linearised_statistics& of,
+                                             pair_reduction reduction = pair_reduction::mean) {
+  require_valid(of);
+  const double scale = reduction == pair_reduction::mean ? 1.0 / of.pairs : 1.0;
+  return {scale * of.key_eigenvalue, scale * of.pairs * of.coupling * of.key_eigenvalue};
+}
+
+/// Members of printed_system.
+struct printed_options {
+  rates::growth growth = {};  ///< mu_m and mu_r
+  double memorising = 1;      ///< m*, what can be memorised
+  double reasoning = 1;       ///< r*, what can be reasoned
+  double exponent = 1;        ///< of decay in r: 1 as printed ("both alike"), p for a product of p factors
+};
+
+/// \f$\dot m = \mu_m (m^* - m) - \lambda m\f$ and \f$\dot r = \mu_r (r^* - r) - q \lambda r\f$: two masses that don't know
+/// of each other. Source: Ali, arXiv 2605.04396, which prints it without decay and says that decay shrinks both
+/// alike; q, the exponent, is ours.
+class printed_system {
+public:
+  /// m and r.
+  static constexpr std::size_t dimension = 2;
+
+  /// Throws argument_error unless rates and capacities are positive and finite, and the exponent not negative.
+  explicit printed_system(const printed_options& options) : options_(options) {
+    const auto positive = [](const char* name, double value) {
+      require(value > 0 && std::isfinite(value), name, value, "positive and finite");
+    };
+    positive("growth.memorising", options.growth.memorising);
+    positive("growth.reasoning", options.growth.reasoning);
+    positive("memorising", options.memorising);
+    positive("reasoning", options.reasoning);
+    require(options.exponent >= 0 && std::isfinite(options.exponent), "exponent", options.exponent,
+            "not negative, and finite");
+  }
+
+  /// What it was made with.
+  [[nodiscard]] const printed_options& options() const noexcept { return options_; }
+
+  /// m' and r' under decay lambda.
+  void velocity(std::span<const double> x, double lambda, std::span<double> dxdt) const noexcept {
+    dxdt[0] = options_.growth.memorising * (options_.memorising - x[0]) - lambda * x[0];
+    dxdt[1] = options_.growth.reasoning * (options_.reasoning - x[1]) - options_.exponent * lambda * x[1];
+  }
+  /// Derivatives of the velocity.
+  void jacobian(std::span<const double>, double lambda, matrix_view<double> derivatives) const noexcept {
+    derivatives(0, 0) = -options_.growth.memorising - lambda;
+    derivatives(1, 1) = -options_.growth.reasoning - options_.exponent * lambda;
+    derivatives(0, 1) = derivatives(1, 0) = 0;
+  }
+  /// m.
+  [[nodiscard]] double memorising(std::span<const double> x) const noexcept { return x[0]; }
+  /// r.
+  [[nodiscard]] double reasoning(std::span<const double> x) const noexcept { return x[1]; }
+  /// What m comes to under constant decay.
+  [[nodiscard]] double memorising_capacity(double lambda) const noexcept {
+    return options_.memorising * options_.growth.memorising / (options_.growth.memorising + lambda);
+  }
+  /// What r comes to under constant decay.
+  [[nodiscard]] double reasoning_capacity(double lambda) const noexcept {
+    return options_.reasoning * options_.growth.reasoning / (options_.growth.reasoning + options_.exponent * lambda);
+  }
+  /// The exact state after some time of constant decay.
+  [[nodiscard]] std::array<double, 2> after(std::span<const double> x, double lambda, double duration) const noexcept {
+    const auto relaxed = [duration](double from, double to, double rate) {
+      return from + (from - to) * std::expm1(-rate * duration);
+    };
+    return {relaxed(x[0], memorising_capacity(lambda), options_.growth.memorising + lambda),
+            relaxed(x[1], reasoning_capacity(lambda), options_.growth.reasoning + options_.exponent * lambda)};
+  }
+
+private:
+  printed_options options_;
+};
+
+static_assert(rate_system<printed_system>);
+
+}  // namespace lindyn::rates
