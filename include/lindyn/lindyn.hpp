@@ -127,6 +127,7 @@
 #include <lindyn/model/attention_shape.hpp>
 #include <lindyn/model/embedding.hpp>
 #include <lindyn/model/evaluation_plan.hpp>
+#include <lindyn/model/linearised_attention.hpp>
 #include <lindyn/model/non_finite.hpp>
 #include <lindyn/model/prenorm/layout.hpp>
 #include <lindyn/model/prenorm/numbering.hpp>
@@ -164,10 +165,13 @@
 #include <lindyn/population/distinct_tokens.hpp>
 #include <lindyn/population/enumeration.hpp>
 #include <lindyn/population/finite/anchor_composition.hpp>
+#include <lindyn/population/finite/anchor_shift.hpp>
 #include <lindyn/population/finite/batches.hpp>
 #include <lindyn/population/finite/modular_arithmetic.hpp>
 #include <lindyn/population/finite/operation_table.hpp>
+#include <lindyn/population/finite/scan.hpp>
 #include <lindyn/population/finite/split.hpp>
+#include <lindyn/population/finite/vector_composition.hpp>
 #include <lindyn/population/indirect_object_tokens.hpp>
 #include <lindyn/population/j_hop_tokens.hpp>
 #include <lindyn/population/law.hpp>
@@ -240,6 +244,9 @@
 #include <lindyn/task/permutation_inversion.hpp>
 #include <lindyn/task/prefix_index.hpp>
 #include <lindyn/task/sequence_set.hpp>
+#include <lindyn/task/vector_composition.hpp>
+#include <lindyn/train/branch_plan.hpp>
+#include <lindyn/train/branches.hpp>
 #include <lindyn/train/descent.hpp>
 #include <lindyn/train/description.hpp>
 #include <lindyn/train/ensemble.hpp>

@@ -111,7 +111,8 @@ public:
       else
         ranges_.push_back({which.offset, end, found->second});
     }
-    for (const group_range& range : ranges_) decay_.push_back({range.begin, range.end, {}});
+    factors_.resize(groups_.size());
+    decay_.reserve(ranges_.size());
   }
 
   /// The groups, as they were given.
@@ -119,17 +120,21 @@ public:
   /// Which entries belong to which group, in order. Gaps of an aligned table belong to none.
   [[nodiscard]] std::span<const group_range> ranges() const noexcept { return ranges_; }
 
-  /// What decay does to every range in a step. Allocates nothing; the result lives until the next call.
+  /// What decay does to the weights in a step, by ranges: neighbours that decay alike make one, so that the step is the
+  /// same whichever groups they are in. Allocates nothing; the result lives until the next call.
   /// \param decay          its mode, and the rate of groups without a schedule of their own; base decays multiply either
   /// \param learning_rate  of the step
   /// \param step           its number, at which groups' own schedules are taken
   /// Throws argument_error as `factors` does, naming the group.
   [[nodiscard]] std::span<const range_decay> at(const weight_decay& decay, double learning_rate, index step) {
-    for (std::size_t group = 0; group < groups_.size(); ++group) {
-      const decay_factors of_group = factors_of(groups_[group], decay, learning_rate, step);
-      for (std::size_t i = 0; i < ranges_.size(); ++i)
-        if (ranges_[i].group == group) decay_[i].factors = of_group;
-    }
+    for (std::size_t group = 0; group < groups_.size(); ++group)
+      factors_[group] = factors_of(groups_[group], decay, learning_rate, step);
+    decay_.clear();
+    for (const auto& [begin, end, group] : ranges_)
+      if (!decay_.empty() && decay_.back().end == begin && decay_.back().factors == factors_[group])
+        decay_.back().end = end;
+      else
+        decay_.push_back({begin, end, factors_[group]});
     return decay_;
   }
 
@@ -150,6 +155,7 @@ private:
 
   std::vector<parameter_group> groups_;
   std::vector<group_range> ranges_;
+  std::vector<decay_factors> factors_;
   std::vector<range_decay> decay_;
 };
 
