@@ -26,17 +26,6 @@
 
 namespace lindyn::model {
 
-/// What a pair of anchors weighs in the loss. Keys are averaged over in both.
-enum class pair_normalisation {
-  mean,  ///< 1 / |P|, as the loss is printed: an average over |P| pairs x K keys
-  sum,   ///< 1: rates are |P| times as large
-};
-
-/// The normalisation's name.
-[[nodiscard]] constexpr std::string_view name(pair_normalisation which) noexcept {
-  return which == pair_normalisation::mean ? "mean" : which == pair_normalisation::sum ? "sum" : std::string_view{};
-}
-
 /// A backend, and memory that evaluations of linearised_attention reuse.
 template <class Scalar, class Backend>
 class linearised_workspace {
@@ -90,9 +79,9 @@ public:
 
   /// Throws argument_error as task::require_valid does.
   explicit linearised_attention(task::vector_composition data,
-                                pair_normalisation normalisation = pair_normalisation::mean)
-      : data_(std::move(data)), normalisation_(normalisation) {
-    require_enumerator("normalisation", normalisation);
+                                task::pair_reduction reduction = task::pair_reduction::mean)
+      : data_(std::move(data)), reduction_(reduction) {
+    require_enumerator("reduction", reduction);
     require_valid(data_);
     table_.append("W1", data_.width, data_.width);
     table_.append("W2", data_.width, data_.width);
@@ -106,11 +95,11 @@ public:
 
   /// What is asked.
   [[nodiscard]] const task::vector_composition& data() const noexcept { return data_; }
-  /// What a pair weighs.
-  [[nodiscard]] pair_normalisation normalisation() const noexcept { return normalisation_; }
+  /// How the loss adds up over pairs.
+  [[nodiscard]] task::pair_reduction reduction() const noexcept { return reduction_; }
   /// w: 1 / |P| or 1.
   [[nodiscard]] double pair_weight() const noexcept {
-    return normalisation_ == pair_normalisation::mean ? 1 / static_cast<double>(data_.pair_count()) : 1;
+    return reduction_ == task::pair_reduction::mean ? 1 / static_cast<double>(data_.pair_count()) : 1;
   }
   /// Where each matrix lies in the flat buffers.
   [[nodiscard]] const parameter_table& parameters() const noexcept { return table_; }
@@ -135,12 +124,22 @@ public:
     return {memory.outputs_.begin(), memory.outputs_.end()};
   }
 
-  /// u_j' W2 u_i of each pair. Throws shape_error for another number of weights.
+  /// \{
+  /// What the outputs are made of: M_ij e_k, |P| x d x K; u_j' W2 u_i of each pair; W1 e_k as columns, d x K.
+  /// Throws shape_error for another number of weights.
+  [[nodiscard]] std::vector<Scalar> memorised(std::span<const Scalar> weights, workspace& memory) const {
+    memorise(weights, memory);
+    return {memory.outputs_.begin(), memory.outputs_.end()};
+  }
   [[nodiscard]] std::vector<Scalar> couplings(std::span<const Scalar> weights, workspace& memory) const {
-    require_extent("weights.size()", weights.size(), table_.size());
     couple(weights, memory);
     return {memory.couplings_.begin(), memory.couplings_.end()};
   }
+  [[nodiscard]] std::vector<Scalar> ruled(std::span<const Scalar> weights, workspace& memory) const {
+    rule(weights, memory);
+    return {memory.ruled_.begin(), memory.ruled_.end()};
+  }
+  /// \}
 
 private:
   using in = backend::strided_matrix<const Scalar>;
@@ -179,20 +178,27 @@ private:
     memory.couplings_.resize(data_.pairs.size());
     const out turned = rows_of(memory.turned_, data_.width);
     product(rows_of(anchors_, data_.width), backend::strided(table_.view(table_[1], weights)), memory, turned);
-    for (std::size_t pair = 0; pair < data_.pairs.size(); ++pair)
+    for (std::size_t pair = 0; pair < data_.pairs.size(); ++pair) {
+      const auto [first, second] = data_.pairs[pair];
       memory.couplings_[pair] =
-          std::inner_product(turned.row(data_.pairs[pair].first), turned.row(data_.pairs[pair].first) + data_.width,
-                             anchor(data_.pairs[pair].second), Scalar(0));
+          std::inner_product(turned.row(first), turned.row(first) + data_.width, anchor(second), Scalar(0));
+    }
+  }
+  void rule(std::span<const Scalar> weights, workspace& memory) const {
+    memory.ruled_.resize(keys_.size());
+    product(backend::strided(table_.view(table_[0], weights)), rows_of(keys_, data_.width), memory,
+            rows_of(memory.ruled_, key_count()));
+  }
+  void memorise(std::span<const Scalar> weights, workspace& memory) const {
+    require_extent("weights.size()", weights.size(), table_.size());
+    memory.outputs_.resize(answers_.size());
+    product(stacked(weights), rows_of(keys_, data_.width), memory, rows_of(memory.outputs_, key_count()));
   }
 
   void forward(std::span<const Scalar> weights, workspace& memory) const {
-    require_extent("weights.size()", weights.size(), table_.size());
+    memorise(weights, memory);
     couple(weights, memory);
-    memory.ruled_.resize(data_.keys.size());
-    memory.outputs_.resize(answers_.size());
-    const in keys = rows_of(keys_, data_.width);
-    product(backend::strided(table_.view(table_[0], weights)), keys, memory, rows_of(memory.ruled_, key_count()));
-    product(stacked(weights), keys, memory, rows_of(memory.outputs_, key_count()));
+    rule(weights, memory);
     Scalar* output = memory.outputs_.data();
     for (const Scalar coupling : memory.couplings_)
       for (const Scalar entry : memory.ruled_) *output++ += coupling * entry;
@@ -240,7 +246,7 @@ private:
   }
 
   task::vector_composition data_;
-  pair_normalisation normalisation_;
+  task::pair_reduction reduction_;
   parameter_table table_;
   typename Backend::template array<Scalar> keys_, anchors_, answers_;
 };

@@ -21,6 +21,17 @@ struct anchor_pair {
   friend constexpr bool operator==(const anchor_pair&, const anchor_pair&) noexcept = default;
 };
 
+/// How a loss adds up over pairs of anchors. It averages over keys either way.
+enum class pair_reduction {
+  mean,  ///< mean over pairs and keys, as printed by Ali, arXiv 2605.04396
+  sum,   ///< sum over pairs: everything is |P| times as fast
+};
+
+/// The reduction's name.
+[[nodiscard]] constexpr std::string_view name(pair_reduction which) noexcept {
+  return which == pair_reduction::mean ? "mean" : which == pair_reduction::sum ? "sum" : std::string_view{};
+}
+
 /// For each ordered pair (i, j) of anchors and each key k, which vector y_(k,ij) is the answer. All vectors have `width`
 /// entries.
 ///
