@@ -49,7 +49,7 @@ template <class Integer>
 /// Reads the command line; returns an exit code if the program is done with that: 2 for bad options.
 inline std::optional<int> parse(int argc, char** argv, command_line& line) {
   CLI::App app(
-      "Trains a transformer on anchor composition or modular arithmetic, and keeps what it saw.\n"
+      "Trains a transformer on anchor composition, modular arithmetic, anchor shift or SCAN, and keeps what it saw.\n"
       "Values are those of the preset, then of the file --config, then of the options.");
   app.set_version_flag("--version", examples::version_text());
   app.add_option("--config", line.config,
@@ -98,6 +98,9 @@ inline void refuse_unused(const command_line& line, const settings& chosen) {
   only(chosen.task == "anchor_composition", "task anchor_composition",
        {"keys", "anchors", "training-pairs", "task-seed"});
   only(chosen.task == "modular_arithmetic", "task modular_arithmetic", {"operation", "modulus", "share", "swap-safe"});
+  only(chosen.task == "anchor_shift", "task anchor_shift", {"per-pair", "test-per-pair"});
+  only(chosen.task == "scan", "task scan", {"most-outputs"});
+  only(chosen.task != "scan", "another task than scan", {"split-seed"});
   only(chosen.initialisation != "gpt2", "initialisation scaled or exponent", {"gamma"});
   only(chosen.biases, "biases", {"key-bias"});
   only(chosen.optimizer == "momentum" || chosen.optimizer == "nesterov", "optimizer momentum or nesterov",

@@ -6,9 +6,14 @@
 
 #include <lindyn/model/prenorm_initialisation.hpp>
 #include <lindyn/model/prenorm_shape.hpp>
+#include <optional>
+#include <utility>
+
 #include <lindyn/population/finite/anchor_composition.hpp>
+#include <lindyn/population/finite/anchor_shift.hpp>
 #include <lindyn/population/finite/batches.hpp>
 #include <lindyn/population/finite/modular_arithmetic.hpp>
+#include <lindyn/population/finite/scan.hpp>
 
 #include "settings.hpp"
 
@@ -19,14 +24,35 @@ namespace model = lindyn::model;
 namespace population = lindyn::population;
 namespace task = lindyn::task;
 
-/// Training and test data. Throws argument_error for settings that make none.
-[[nodiscard]] inline population::split_set make_data(const settings& of) {
+/// Training and test data, and what else is evaluated.
+struct task_data : population::split_set {
+  std::optional<task::sequence_set> seen;  ///< of anchor_shift: the pairs of training at other places; test: the unseen
+};
+
+/// The options of anchor_shift.
+[[nodiscard]] inline population::anchor_shift_options make_shifts(const settings& of) {
+  population::anchor_shift_options result;
+  result.per_pair = of.per_pair;
+  result.test_per_pair = of.test_per_pair;
+  result.seed = of.split_seed;
+  return result;
+}
+
+/// The data. Throws argument_error for settings that make none.
+[[nodiscard]] inline task_data make_data(const settings& of) {
   if (of.task == "anchor_composition")
-    return population::anchor_composition({of.keys, of.anchors, of.training_pairs, of.task_seed, of.split_seed});
+    return {population::anchor_composition({of.keys, of.anchors, of.training_pairs, of.task_seed, of.split_seed}), {}};
+  if (of.task == "scan") return {population::scan_add_jump({.most_outputs = of.most_outputs}), {}};
+  if (of.task == "anchor_shift") {
+    auto parts = population::anchor_shift(make_shifts(of));
+    return {{std::move(parts.training), std::move(parts.unseen)}, std::move(parts.seen)};
+  }
   const auto chosen = lindyn::parse<population::modular_operation>(of.operation, "operation");
   const auto split = of.swap_safe ? population::pair_split::swap_safe : population::pair_split::plain;
-  return population::modular_arithmetic(
-      {.operation = chosen, .modulus = of.modulus, .share = of.share, .split = split, .split_seed = of.split_seed});
+  return {
+      population::modular_arithmetic(
+          {.operation = chosen, .modulus = of.modulus, .share = of.share, .split = split, .split_seed = of.split_seed}),
+      {}};
 }
 
 /// The network for such data. Throws argument_error for settings that make none.

@@ -33,6 +33,8 @@ struct settings {
   int modulus = 97;
   double share = 0.5;
   bool swap_safe = false;
+  int per_pair = 2000, test_per_pair = 1000;
+  int most_outputs = 50;
   std::uint64_t split_seed = 1;
 
   int layers = 2, heads = 2, width = 64, hidden = 256;
@@ -77,10 +79,11 @@ void for_each_setting(Visit&& visit) {
   using s = settings;
   visit("preset", &s::preset,
         "the published experiments, whose values hold where nothing else is said; of windows, the decay is that under "
-        "which the published figures appear",
-        choices{"windows", "regimes"});
+        "which the published figures appear; of anchor_shift and scan, what isn't published is as in windows",
+        choices{"windows", "regimes", "anchor_shift", "scan"});
 
-  visit("task", &s::task, "what is learnt", choices{"anchor_composition", "modular_arithmetic"});
+  visit("task", &s::task, "what is learnt",
+        choices{"anchor_composition", "modular_arithmetic", "anchor_shift", "scan"});
   visit("keys", &s::keys, "anchor_composition: K, keys", choices{});
   visit("anchors", &s::anchors, "anchor_composition: M, anchors", choices{});
   visit("training-pairs", &s::training_pairs, "anchor_composition: pairs of anchors in training, of M^2", choices{});
@@ -90,7 +93,12 @@ void for_each_setting(Visit&& visit) {
   visit("modulus", &s::modulus, "modular_arithmetic: p", choices{});
   visit("share", &s::share, "modular_arithmetic: share of the pairs that is in training", choices{});
   visit("swap-safe", &s::swap_safe, "modular_arithmetic: (a, b) and (b, a) stay on one side of the split", choices{});
-  visit("split-seed", &s::split_seed, "of the split into training and test", choices{});
+  visit("per-pair", &s::per_pair, "anchor_shift: sequences in training of each pair of anchors but the unseen one",
+        choices{});
+  visit("test-per-pair", &s::test_per_pair, "anchor_shift: sequences in test of each pair of anchors", choices{});
+  visit("most-outputs", &s::most_outputs, "scan: tokens that are decoded at most, the end among them", choices{});
+  visit("split-seed", &s::split_seed,
+        "of the split into training and test; anchor_shift: of all that is drawn; scan: has no effect", choices{});
 
   visit("layers", &s::layers, "L, layers", choices{});
   visit("heads", &s::heads, "H, heads of every layer, which divide the width", choices{});
@@ -100,7 +108,7 @@ void for_each_setting(Visit&& visit) {
   visit("causal", &s::causal, "places see themselves and those before alone", choices{});
   visit("biases", &s::biases, "linear maps have biases", choices{});
   visit("key-bias", &s::key_bias, "with biases, the keys have one too, which cancels", choices{});
-  visit("tied-head", &s::tied_head, "the head is the embedding of tokens (anchor_composition)", choices{});
+  visit("tied-head", &s::tied_head, "the head is the embedding of tokens (not for modular_arithmetic)", choices{});
   visit("initialisation", &s::initialisation,
         "deviation of weights: gamma / sqrt(d_in), d_in^-gamma, or 0.02 as in GPT-2",
         choices{"scaled", "exponent", "gpt2"});
@@ -133,7 +141,8 @@ void for_each_setting(Visit&& visit) {
 
   visit("evaluate-every", &s::evaluate_every, "steps between evaluations; 0: one an epoch", choices{});
   visit("evaluate", &s::evaluate, "which data", choices{"both", "test"});
-  visit("reached", &s::reached, "test accuracy from which on the task counts as reached", choices{});
+  visit("reached", &s::reached, "test accuracy from which on the task counts as reached; scan: share of exact matches",
+        choices{});
   visit("stop", &s::stop, "end at the first evaluation that reaches it", choices{});
   visit("observe", &s::observe,
         "diagnostics, separated by commas, or all: order (s_bar, sigma_H, participation ratios; of the step's batch), "
@@ -150,12 +159,10 @@ void for_each_setting(Visit&& visit) {
         choices{});
 }
 
-/// The values of a preset. Throws argument_error for a name that isn't one.
-[[nodiscard]] inline settings preset(const std::string& name) {
-  if (name == "windows") return {};
-  lindyn::require(name == "regimes", "preset", name, "windows or regimes");
+/// The values of the preset `regimes`.
+[[nodiscard]] inline settings regimes_preset() {
   settings result;
-  result.preset = name;
+  result.preset = "regimes";
   result.task = "modular_arithmetic";
   result.layers = 4;
   result.heads = 8;
@@ -173,6 +180,37 @@ void for_each_setting(Visit&& visit) {
   result.epochs = 400;
   result.evaluate_every = 0;
   return result;
+}
+
+/// The values of the preset `scan`. Published are 2 layers of width 32, the rate, gamma, 12,000 steps, and three decays:
+/// this one, which begins with the second quarter, the same in the first quarter alone, and 0.005 always.
+[[nodiscard]] inline settings scan_preset() {
+  settings result;
+  result.preset = result.task = "scan";
+  result.width = 32;
+  result.hidden = 128;
+  result.lr = 1e-4;
+  result.decay = "window(3000, 9000, 0.01)";
+  result.steps = 12'000;
+  result.evaluate_every = 500;
+  return result;
+}
+
+/// The values of the preset `anchor_shift`: the network and training of `windows`.
+[[nodiscard]] inline settings anchor_shift_preset() {
+  settings result;
+  result.preset = result.task = "anchor_shift";
+  result.evaluate_every = 500;
+  return result;
+}
+
+/// The values of a preset. Throws argument_error for a name that isn't one.
+[[nodiscard]] inline settings preset(const std::string& name) {
+  if (name == "windows") return {};
+  if (name == "regimes") return regimes_preset();
+  if (name == "scan") return scan_preset();
+  lindyn::require(name == "anchor_shift", "preset", name, "windows, regimes, anchor_shift or scan");
+  return anchor_shift_preset();
 }
 
 /// The name of a setting in JSON, where - and _ are alike: as in all summaries, with _.

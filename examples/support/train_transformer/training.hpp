@@ -117,7 +117,7 @@ struct experiment {
     return optimizer::budget(decay, lambda, schedule::constant{decay.base_learning_rate} * rate_schedule, until);
   }
 
-  population::split_set data;
+  task_data data;
   model::prenorm_shape shape;
   population::batches batches;
   index steps_per_epoch;
