@@ -11,7 +11,11 @@
 #include <lindyn/circuit/race/race.hpp>
 #include <lindyn/circuit/race/winner_map.hpp>
 #include <lindyn/compare/along.hpp>
+#include <lindyn/integrate/dormand_prince.hpp>
 #include <lindyn/integrate/flow.hpp>
+#include <lindyn/integrate/flow_loop.hpp>
+#include <lindyn/integrate/rodas.hpp>
+#include <lindyn/integrate/stiff_flow.hpp>
 #include <lindyn/rates/decay_course.hpp>
 #include <lindyn/rates/flow.hpp>
 #include <lindyn/reduced/flow.hpp>

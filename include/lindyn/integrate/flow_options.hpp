@@ -60,6 +60,7 @@ struct flow_result {
   std::int64_t steps = 0;     ///< accepted
   std::int64_t rejected = 0;  ///< steps tried in vain
   std::int64_t evaluations = 0;  ///< of f
+  std::int64_t jacobians = 0;    ///< evaluated; explicit methods need none
   std::vector<double> samples;   ///< row-major: the states at those sample_times that are <= t
 
   /// The samples as a matrix: rows are times, columns coordinates.
