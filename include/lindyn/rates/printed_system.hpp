@@ -13,6 +13,7 @@
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/rates/rate_system.hpp>
+#include <lindyn/task/vector_composition.hpp>
 
 namespace lindyn::rates {
 
@@ -52,19 +53,13 @@ inline void require_valid(const linearised_statistics& of) {
   return {of.key_eigenvalue, of.coupling * of.key_eigenvalue};
 }
 
-/// How the loss adds up over pairs of anchors.
-enum class pair_reduction {
-  mean,  ///< mean over pairs and keys, as printed
-  sum    ///< sum over pairs, mean over keys
-};
-
 /// As the loss has it: its Hessian is H_M = I (x) G_e / |P| for each pair's M and H_W1 = S I (x) G_e, hence
 /// mu_m = sigma_e / |P| and mu_r = S sigma_e for the mean over the pairs, both |P| times as much for the sum. Reasoning
 /// is |P| times as fast, compared with memorising, as printed. Throws argument_error as require_valid.
 [[nodiscard]] inline growth corrected_growth(const linearised_statistics& of,
-                                             pair_reduction reduction = pair_reduction::mean) {
+                                             task::pair_reduction reduction = task::pair_reduction::mean) {
   require_valid(of);
-  const double scale = reduction == pair_reduction::mean ? 1.0 / of.pairs : 1.0;
+  const double scale = reduction == task::pair_reduction::mean ? 1.0 / of.pairs : 1.0;
   return {scale * of.key_eigenvalue, scale * of.pairs * of.coupling * of.key_eigenvalue};
 }
 
