@@ -128,6 +128,8 @@
 #include <lindyn/model/attention_shape.hpp>
 #include <lindyn/model/embedding.hpp>
 #include <lindyn/model/evaluation_plan.hpp>
+#include <lindyn/model/exact_match.hpp>
+#include <lindyn/model/greedy_decoding.hpp>
 #include <lindyn/model/linearised_attention.hpp>
 #include <lindyn/model/non_finite.hpp>
 #include <lindyn/model/prenorm/layout.hpp>

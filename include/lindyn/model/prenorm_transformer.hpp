@@ -166,18 +166,25 @@ public:
   [[nodiscard]] std::vector<Scalar> logits(std::span<const Scalar> weights, const task::sequence_set& set,
                                            std::span<const int> which, workspace& memory) const {
     auto& pass = forward(weights, set, which, memory.savings_, detail::extent::loss, memory);
-    const index outputs = shape_.outputs, length = set.sizes().length;
-    const std::span<const int> leaves = pass.plan.leaf_of_asked();
-    std::vector<Scalar> result(leaves.size() * static_cast<std::size_t>(outputs));
-    // Leaves come by places: each goes to the next free row of its sequence.
-    std::vector<index> next(which.size() + 1);
-    for (std::size_t i = 0; i < which.size(); ++i)
-      next[i + 1] = next[i] + length - std::ranges::count(set.answers(which[i]), task::no_answer);
-    auto leaf = leaves.begin();
-    for (int place = 0; place < length; ++place)
-      for (std::size_t i = 0; i < which.size(); ++i)
-        if (set.answer(which[i], place) != task::no_answer)
-          std::copy_n(pass.logits().row(*leaf++), outputs, result.data() + next[i]++ * outputs);
+    const index outputs = shape_.outputs;
+    std::vector<Scalar> result(pass.plan.leaf_of_asked().size() * static_cast<std::size_t>(outputs));
+    visit_asked(pass.plan, set, which, [&](index row, int leaf) {
+      std::copy_n(pass.logits().row(leaf), outputs, result.data() + row * outputs);
+    });
+    return result;
+  }
+
+  /// The loss and right answers, as `loss` has them, and what is answered: `answers` becomes, in the order of `logits`,
+  /// of each place where something is asked the output with the largest logit (the first of equals).
+  task::evaluation answer(std::span<const Scalar> weights, const task::sequence_set& set, std::span<const int> which,
+                          std::vector<int>& answers, workspace& memory) const {
+    const task::evaluation result = loss(weights, set, which, memory);
+    const auto& pass = memory.pass_;
+    answers.resize(pass.plan.leaf_of_asked().size());
+    visit_asked(pass.plan, set, which, [&](index row, int leaf) {
+      const Scalar* of = pass.logits().row(leaf);
+      answers[static_cast<std::size_t>(row)] = static_cast<int>(std::max_element(of, of + shape_.outputs) - of);
+    });
     return result;
   }
 
@@ -241,6 +248,21 @@ public:
   }
 
 private:
+  /// Calls visit(row, leaf) for each place of the batch where something is asked: rows are sequences in the order of
+  /// `which`, and within each its places in their order; leaves come by places.
+  template <class Visit>
+  static void visit_asked(const evaluation_plan& plan, const task::sequence_set& set, std::span<const int> which,
+                          Visit visit) {
+    const index length = set.sizes().length;
+    std::vector<index> next(which.size() + 1);  // free row of each sequence
+    for (std::size_t i = 0; i < which.size(); ++i)
+      next[i + 1] = next[i] + length - std::ranges::count(set.answers(which[i]), task::no_answer);
+    auto leaf = plan.leaf_of_asked().begin();
+    for (int place = 0; place < length; ++place)
+      for (std::size_t i = 0; i < which.size(); ++i)
+        if (set.answer(which[i], place) != task::no_answer) visit(next[i]++, *leaf++);
+  }
+
   template <class Tell>
   void visit_rows(workspace& memory, Tell& tell) const {
     auto& pass = memory.pass_;

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Whole sequences that a network answers rightly.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include <lindyn/core/errors.hpp>
+#include <lindyn/core/views.hpp>
+#include <lindyn/task/evaluation.hpp>
+#include <lindyn/task/sequence_set.hpp>
+
+namespace lindyn::model {
+
+/// Result of an evaluation by places and by sequences.
+struct sequence_evaluation {
+  task::evaluation places;     ///< over all places where something is asked: its accuracy is that of tokens
+  std::int64_t matched = 0;    ///< sequences where all that is asked is answered rightly
+  std::int64_t sequences = 0;  ///< all of them
+
+  /// The share of sequences that are answered rightly at all places; 0 where there are none.
+  [[nodiscard]] constexpr double exact_match() const noexcept {
+    return sequences == 0 ? 0.0 : static_cast<double>(matched) / static_cast<double>(sequences);
+  }
+};
+
+/// Evaluates a network on a whole set, in blocks, which bound the memory. Where the answers of a sequence are its own next
+/// tokens and a last one that ends it, a causal network matches exactly those sequences that it also writes itself, by
+/// `decode_greedily`: right up to some place, it has read there what stands in the set, so that it answers the same. This
+/// takes one evaluation instead of one a token; only logits that are equal up to rounding may be ordered otherwise.
+/// \param net      as prenorm_transformer
+/// \param weights  its weights
+/// \param set      the sequences, at least one
+/// \param memory   that evaluations reuse
+/// \param block    sequences that are evaluated at once, at least 1
+/// Throws as the network does.
+template <class Net>
+[[nodiscard]] sequence_evaluation evaluate_sequences(const Net& net, std::span<const typename Net::scalar> weights,
+                                                     const task::sequence_set& set, typename Net::workspace& memory,
+                                                     index block = 1024) {
+  require(block >= 1, "block", block, "at least 1");
+  require(set.count() >= 1, "set.count()", set.count(), "at least 1");
+  sequence_evaluation result;
+  result.sequences = set.count();
+  std::vector<int> which(static_cast<std::size_t>(std::min(block, set.count()))), answers;
+  for (index begin = 0; begin < set.count(); begin += block) {
+    which.resize(static_cast<std::size_t>(std::min(block, set.count() - begin)));
+    std::iota(which.begin(), which.end(), static_cast<int>(begin));
+    result.places += net.answer(weights, set, which, answers, memory);
+    auto answer = answers.begin();
+    for (const int sequence : which) {
+      bool right = true;
+      for (const int asked : set.answers(sequence))
+        if (asked != task::no_answer) right &= *answer++ == asked;
+      result.matched += right ? 1 : 0;
+    }
+  }
+  return result;
+}
+
+}  // namespace lindyn::model
