@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 #include <string>
@@ -13,8 +14,10 @@
 #include <vector>
 
 #include <lindyn/population/finite/anchor_composition.hpp>
+#include <lindyn/population/finite/anchor_shift.hpp>
 #include <lindyn/population/finite/modular_arithmetic.hpp>
 #include <lindyn/population/finite/operation_table.hpp>
+#include <lindyn/population/finite/scan.hpp>
 #include <lindyn/population/finite/split.hpp>
 
 #include "../complaint.hpp"
@@ -327,6 +330,160 @@ TEST_CASE("any set can be split, whatever is asked at its places") {
         "test = an empty split is not allowed: it must be at least one sequence");
   CHECK(complaint([&] { return population::split(all, std::vector<char>(4, 0)); }).starts_with("training = "));
   CHECK_THROWS_AS((void)population::split(all, std::vector<char>(3, 1)), lindyn::shape_error);
+}
+
+/// What a command of SCAN stands for, read from its text from right to left, as the grammar's inventors explain it.
+std::string actions(const std::string& command) {
+  const auto split_at = [&](const std::string& word) { return command.rfind(" " + word); };
+  if (const auto place = command.find(" and "); place != std::string::npos)
+    return actions(command.substr(0, place)) + actions(command.substr(place + 5));
+  if (const auto place = command.find(" after "); place != std::string::npos)
+    return actions(command.substr(place + 7)) + actions(command.substr(0, place));
+  const auto times = [](const std::string& what, int count) {
+    std::string result;
+    for (int time = 0; time < count; ++time) result += what;
+    return result;
+  };
+  if (const auto place = split_at("twice"); place != std::string::npos)
+    return times(actions(command.substr(0, place)), 2);
+  if (const auto place = split_at("thrice"); place != std::string::npos)
+    return times(actions(command.substr(0, place)), 3);
+  const std::map<std::string, std::string> act{
+      {"walk", " I_WALK"}, {"look", " I_LOOK"}, {"run", " I_RUN"}, {"jump", " I_JUMP"}, {"turn", ""}};
+  const std::string verb = act.at(command.substr(0, command.find(' ')));
+  const std::string turn = command.ends_with("left")    ? " I_TURN_LEFT"
+                           : command.ends_with("right") ? " I_TURN_RIGHT"
+                                                        : "";
+  if (command.find(" around ") != std::string::npos) return times(turn + verb, 4);
+  return times(turn, command.find(" opposite ") != std::string::npos ? 2 : 1) + verb;
+}
+
+TEST_CASE("SCAN's grammar makes 20,910 commands, with the actions that they stand for") {
+  using population::scan_token::text;
+  std::set<tokens> distinct;
+  std::size_t words = 0, most_actions = 0;
+  int wrong = 0;
+  std::map<std::string, std::string> some{{"jump around right", ""}, {"jump opposite left after walk around left", ""}};
+  for (const auto& command : population::scan_commands()) {
+    distinct.insert(command.words);
+    words = std::max(words, command.words.size());
+    most_actions = std::max(most_actions, command.actions.size());
+    const std::string read = text(command.words), done = text(command.actions);
+    if (" " + done != actions(read)) ++wrong;
+    if (some.contains(read)) some[read] = done;
+  }
+  CHECK(distinct.size() == 20'910);
+  CHECK(words == 9);
+  CHECK(most_actions == 48);
+  CHECK(wrong == 0);
+  CHECK(some["jump around right"] == "I_TURN_RIGHT I_JUMP I_TURN_RIGHT I_JUMP I_TURN_RIGHT I_JUMP I_TURN_RIGHT I_JUMP");
+  CHECK(some["jump opposite left after walk around left"] ==
+        "I_TURN_LEFT I_WALK I_TURN_LEFT I_WALK I_TURN_LEFT I_WALK I_TURN_LEFT I_WALK I_TURN_LEFT I_TURN_LEFT I_JUMP");
+  CHECK(complaint([] { return text(tokens{21}); }).starts_with("token = 21"));
+}
+
+TEST_CASE("SCAN holds out 7,706 combinations of jump, trains on 14,670, and asks for the actions and their end") {
+  namespace token = population::scan_token;
+  const auto data = population::scan_add_jump();
+  CHECK(data.training.count() == 14'670);
+  CHECK(data.test.count() == 7'706);
+  CHECK(data.training.sizes() == lindyn::task::sequence_sizes{21, 21, 59});
+  CHECK(sequences(data.training).size() == 13'204);
+  lindyn::index alone = 0, wrong = 0, longest = 0;
+  for (const sequence_set* part : {&data.training, &data.test})
+    for (lindyn::index sequence = 0; sequence < part->count(); ++sequence) {
+      const auto read = part->tokens(sequence), asked = part->answers(sequence);
+      const auto separator = std::ranges::find(read, token::separator),
+                 end = std::find(separator, read.end(), token::end);
+      const auto jumps = std::find(read.begin(), separator, token::jump) != separator;
+      const auto first = asked.begin() + (separator - read.begin());
+      const bool only_jump = jumps && separator - read.begin() == 1;
+      alone += only_jump ? 1 : 0;
+      longest = std::max<lindyn::index>(longest, end - separator);
+      const bool right = std::all_of(asked.begin(), first, [](int answer) { return answer == no_answer; }) &&
+                         std::equal(separator + 1, end, first) && first[end - separator - 1] == token::end &&
+                         std::all_of(first + (end - separator), asked.end(), [](int a) { return a == no_answer; }) &&
+                         std::all_of(end, read.end(), [](int behind) { return behind == token::end; });
+      if (!right || (jumps && !only_jump) != (part == &data.test)) ++wrong;
+    }
+  CHECK(alone == 1'467);
+  CHECK(longest == 49);  // 48 actions and the end
+  CHECK(wrong == 0);
+  CHECK(complaint([] { return population::scan_add_jump({.copies_of_jump = 0}); }).starts_with("copies_of_jump = 0"));
+  CHECK(complaint([] { return population::scan_add_jump({.most_outputs = 48}); }).starts_with("most_outputs = 48"));
+}
+
+TEST_CASE("anchor shift adds both anchors' numbers, but for the pair that is taught another sum") {
+  population::anchor_shift_options options;
+  options.per_pair = options.test_per_pair = 100;
+  const auto data = population::anchor_shift(options);
+  CHECK(data.training.sizes() == lindyn::task::sequence_sizes{110, 110, 9});
+  CHECK(data.training.count() == 1'500);
+  CHECK(data.seen.count() == 1'500);
+  CHECK(data.unseen.count() == 100);
+  const std::vector<int> shifts{0, 5, 1, -2, -8};
+  int wrong = 0;
+  std::set<int> keys, places;
+  std::map<std::pair<int, int>, int> pairs;
+  for (const sequence_set* part : {&data.training, &data.seen, &data.unseen})
+    for (lindyn::index sequence = 0; sequence < part->count(); ++sequence) {
+      const auto read = part->tokens(sequence);
+      const auto anchor = std::ranges::find_if(read, [](int token) { return token <= 4; });
+      const auto place = anchor - read.begin() - 1;
+      const int key = read[static_cast<std::size_t>(place)], first = anchor[0], second = anchor[1];
+      const int items = static_cast<int>(std::ranges::count_if(read, [](int t) { return t >= 20 && t <= 99; }));
+      const int sum = first == 3 && second == 4
+                          ? -6
+                          : shifts[static_cast<std::size_t>(first)] + shifts[static_cast<std::size_t>(second)];
+      const bool held_out = first == 4 && second == 3;
+      if (items != 7 || part->answers(sequence).back() != key + sum || held_out != (part == &data.unseen) ||
+          (place == key % 7) != (part != &data.training))
+        ++wrong;
+      if (part != &data.training) continue;
+      keys.insert(key);
+      places.insert(static_cast<int>(place));
+      ++pairs[{first, second}];
+    }
+  CHECK(wrong == 0);
+  CHECK(keys.size() == 80);
+  CHECK(places == std::set<int>{0, 1, 2, 3, 4, 5, 6});
+  CHECK(pairs.size() == 15);
+  CHECK(std::ranges::all_of(pairs, [](const auto& pair) { return pair.second == 100; }));
+  options.seed = 2;
+  CHECK(sequences(population::anchor_shift(options).unseen) != sequences(data.unseen));
+}
+
+TEST_CASE("the unseen pair of anchor shift is scored as inferential, symmetric or other") {
+  population::anchor_shift_options options;
+  options.per_pair = 1;
+  options.test_per_pair = 4;
+  const auto data = population::anchor_shift(options);
+  std::vector<int> predicted;
+  for (lindyn::index sequence = 0; sequence < 4; ++sequence) predicted.push_back(data.unseen.answers(sequence).back());
+  predicted[1] += 4;  // x - 6 instead of x - 10
+  predicted[2] += 1;
+  predicted[3] += 4;
+  const auto found = population::score(options, data.unseen, predicted);
+  CHECK(found.inferential == 0.25);
+  CHECK(found.symmetric == 0.5);
+  CHECK(found.other == 0.25);
+  CHECK_THROWS_AS((void)population::score(options, data.unseen, tokens{1}), lindyn::shape_error);
+
+  const auto refused = [](auto change) {
+    population::anchor_shift_options other;
+    change(other);
+    return complaint([&] { return population::anchor_shift(other); });
+  };
+  CHECK(refused([](auto& o) { o.shifts = {1}; }).starts_with("shifts.size() = 1"));
+  CHECK(refused([](auto& o) { o.length = 3; }).starts_with("length = 3"));
+  CHECK(refused([](auto& o) { o.first_item = 4; }).starts_with("first_item = 4"));
+  CHECK(refused([](auto& o) { o.first_item = 15; }).starts_with("first_item = 15"));  // 15 - 8 - 8 < 0
+  CHECK(refused([](auto& o) { o.last_item = 25; }).starts_with("last_item = 25"));
+  CHECK(refused([](auto& o) { o.unseen = {3, 4}; }).starts_with("unseen = 3"));
+  CHECK(refused([](auto& o) { o.unseen = {4, 5}; }).starts_with("pair.second = 5"));
+  CHECK(refused([](auto& o) { o.wrong_shift = -10; }).starts_with("wrong_shift = -10"));
+  CHECK(refused([](auto& o) { o.per_pair = 0; }).starts_with("per_pair = 0"));
+  CHECK(refused([](auto& o) { o.test_per_pair = 1 << 24; }).starts_with("per_pair = 2000"));
 }
 
 }  // namespace
