@@ -16,6 +16,10 @@
 #include <lindyn/integrate/flow_loop.hpp>
 #include <lindyn/integrate/rodas.hpp>
 #include <lindyn/integrate/stiff_flow.hpp>
+#include <lindyn/rates/critical_window_map.hpp>
 #include <lindyn/rates/decay_course.hpp>
 #include <lindyn/rates/flow.hpp>
+#include <lindyn/rates/rest_states.hpp>
+#include <lindyn/rates/window_protocol.hpp>
+#include <lindyn/rates/windows.hpp>
 #include <lindyn/reduced/flow.hpp>

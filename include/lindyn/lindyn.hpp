@@ -191,6 +191,7 @@
 #include <lindyn/population/type_sample.hpp>
 #include <lindyn/population/whole_population.hpp>
 #include <lindyn/rates/closed_forms.hpp>
+#include <lindyn/rates/frozen_system.hpp>
 #include <lindyn/rates/printed_system.hpp>
 #include <lindyn/rates/rate_system.hpp>
 #include <lindyn/rates/reduced_system.hpp>

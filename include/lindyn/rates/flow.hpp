@@ -4,14 +4,21 @@
 /// \file
 /// Flows of rate systems under a course of decay.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <lindyn/core/errors.hpp>
+#include <lindyn/core/views.hpp>
 #include <lindyn/integrate/flow.hpp>
+#include <lindyn/integrate/flow_options.hpp>
+#include <lindyn/integrate/stiff_flow.hpp>
+#include <lindyn/integrate/system.hpp>
 #include <lindyn/rates/decay_course.hpp>
 #include <lindyn/rates/rate_system.hpp>
 
@@ -19,10 +26,12 @@ namespace lindyn::rates {
 
 /// Options of `flow`. Times are those of the flow: learning rate x updates.
 struct flow_options {
-  double until = 100;                                               ///< end of the flow
-  double tolerance = 1e-8;                                          ///< absolute and relative error of a step
-  std::vector<double> times = {};                                   ///< ascending times at which the state is wanted
-  std::int64_t max_steps = 1'000'000;                               ///< accepted and rejected ones together
+  double until = 100;                        ///< end of the flow
+  double tolerance = 1e-8;                   ///< absolute and relative error of a step
+  std::vector<double> times = {};            ///< ascending times at which the state is wanted
+  std::int64_t max_steps = 1'000'000;        ///< accepted and rejected ones together
+  std::optional<double> stop_at_share = {};  ///< stop at the first time at which the share of reasoning is this large
+  bool stiff = false;                        ///< by linearly implicit steps, for rates that are far apart
   std::function<void(const integrate::flow_point&)> observer = {};  ///< told the start and the end of every step
 };
 
@@ -40,14 +49,27 @@ template <rate_system System>
   require_extent("start.size()", start.size(), System::dimension);
   const auto velocity = [&](const integrate::state& x, integrate::state& dxdt, double t) {
     system.velocity(x, decay(t), dxdt);
-    return system.reasoning(x);
+    const double reasoning = system.reasoning(x);
+    if (!options.stop_at_share) return reasoning;
+    return *options.stop_at_share * (system.memorising(x) + reasoning) - reasoning;  // 0 where the share is met
   };
-  return integrate::flow(velocity, std::move(start), 0.0, options.until,
-                         {.tolerance = options.tolerance,
-                          .max_steps = options.max_steps,
-                          .discontinuities = decay.edges(),
-                          .sample_times = options.times,
-                          .observer = options.observer});
+  const integrate::flow_options how{.tolerance = options.tolerance,
+                                    .max_steps = options.max_steps,
+                                    .discontinuities = decay.edges(),
+                                    .stop_at = options.stop_at_share ? std::optional(0.0) : std::nullopt,
+                                    .sample_times = options.times,
+                                    .observer = options.observer};
+  if (!options.stiff) return integrate::flow(velocity, std::move(start), 0.0, options.until, how);
+  const auto jacobian = [&](const integrate::state& x, matrix_view<double> dfdx, double t, std::span<double> dfdt) {
+    system.jacobian(x, decay(t), dfdx);
+    if (const double slope = decay.slope(t); slope != 0) {  // the velocity is affine in lambda
+      std::array<double, System::dimension> without;
+      system.velocity(x, 0, without);
+      system.velocity(x, 1, dfdt);
+      for (std::size_t i = 0; i < without.size(); ++i) dfdt[i] = slope * (dfdt[i] - without[i]);
+    }
+  };
+  return integrate::stiff_flow(velocity, jacobian, std::move(start), 0.0, options.until, how);
 }
 
 }  // namespace lindyn::rates

@@ -12,10 +12,9 @@
 
 namespace lindyn::rates {
 
-/// \f$\dot x = f(x, \lambda)\f$ for `dimension` numbers, affine in the rate of decay lambda, per unit of time. `velocity`
+/// \f$\dot x = f(x, \lambda)\f$ for `dimension` numbers, affine in lambda, the rate of decay per unit of time. `velocity`
 /// writes f, `jacobian` its derivatives (row i: those of f_i). `memorising` and `reasoning` are the masses m and r of a
-/// state; `memorising_capacity` and `reasoning_capacity` those that each would come to on its own under constant
-/// decay.
+/// state.
 template <class System>
 concept rate_system = requires(const System& system, std::span<const double> x, double lambda, std::span<double> dxdt,
                                matrix_view<double> derivatives) {
@@ -24,8 +23,6 @@ concept rate_system = requires(const System& system, std::span<const double> x, 
   system.jacobian(x, lambda, derivatives);
   { system.memorising(x) } -> std::convertible_to<double>;
   { system.reasoning(x) } -> std::convertible_to<double>;
-  { system.memorising_capacity(lambda) } -> std::convertible_to<double>;
-  { system.reasoning_capacity(lambda) } -> std::convertible_to<double>;
 };
 
 /// r / (m + r), the share of reasoning in what has been learnt; NaN if both masses are zero.

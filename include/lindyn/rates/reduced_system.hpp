@@ -4,7 +4,6 @@
 /// \file
 /// The reduced system: memorising and reasoning share one error, and reasoning is a product of factors.
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -47,22 +46,10 @@ namespace detail {
   return result;
 }
 
-/// Largest reasoning mass at rest: the largest root of x^(p-2) (1 - x^p) = load, to the power of p, or 0 if there is none.
-[[nodiscard]] inline double reasoning_at_rest(int factors, double load) noexcept {
-  if (factors == 1) return 1 / (1 + load);
-  // x^(p-2) (1 - x^p) has its maximum at x^p = (p-2) / (2p-2) and falls from there to 0 at x = 1.
-  double low = std::pow((factors - 2.0) / (2.0 * factors - 2.0), 1.0 / factors), high = 1;
-  const auto value = [&](double x) { return power(x, factors - 2) * (1 - power(x, factors)); };
-  if (!(load < value(low))) return 0;
-  for (double middle; (middle = low + (high - low) / 2) > low && middle < high;)
-    (value(middle) > load ? low : high) = middle;
-  return power(low, factors);
-}
-
 }  // namespace detail
 
 /// The reduced system of p factors, with \f$r = x_1 \cdots x_p\f$ and the error \f$e = 1 - m - r\f$:
-/// \f[ \dot m = s_m e - \lambda m, \qquad \dot x_i = s_r e \, r / x_i - \lambda x_i. \f]
+/// \f[ \dot m = s_m e - \lambda m, \qquad \dot x_i = s_r e \prod_{j \ne i} x_j - \lambda x_i. \f]
 /// The state is (m, x_1, .., x_p). Gradient flow of e^2 / 2 in a metric, with decay. Another target than 1, T, is the
 /// same with masses in units of T, factors in units of T^(1/p) and s_r T^(2 - 2/p) in place of s_r.
 template <int Factors>
@@ -109,15 +96,6 @@ public:
   [[nodiscard]] double memorising(std::span<const double> x) const noexcept { return x[0]; }
   /// r, the product of the factors.
   [[nodiscard]] double reasoning(std::span<const double> x) const noexcept { return product_without(x, -1, -1); }
-  /// m where it has come to rest alone: s_m / (s_m + lambda).
-  [[nodiscard]] double memorising_capacity(double lambda) const noexcept {
-    return slopes_.memorising / (slopes_.memorising + lambda);
-  }
-  /// r at the stable state of rest where it isn't 0 (for p = 2: 1 - (s_m + lambda) / s_r), or 0 if there is none. At
-  /// lambda = 0 the limit of small decay.
-  [[nodiscard]] double reasoning_capacity(double lambda) const noexcept {
-    return detail::reasoning_at_rest(Factors, (slopes_.memorising + lambda) / slopes_.reasoning);
-  }
 
 private:
   [[nodiscard]] static double product_without(std::span<const double> x, int i, int j) noexcept {
@@ -170,14 +148,6 @@ public:
   [[nodiscard]] double memorising(std::span<const double> x) const noexcept { return x[0]; }
   /// r = x^p.
   [[nodiscard]] double reasoning(std::span<const double> x) const noexcept { return detail::power(x[1], Factors); }
-  /// As that of reduced_system.
-  [[nodiscard]] double memorising_capacity(double lambda) const noexcept {
-    return slopes_.memorising / (slopes_.memorising + lambda);
-  }
-  /// As that of reduced_system.
-  [[nodiscard]] double reasoning_capacity(double lambda) const noexcept {
-    return detail::reasoning_at_rest(Factors, (slopes_.memorising + lambda) / slopes_.reasoning);
-  }
 
 private:
   rates::slopes slopes_;

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// When decay has to act for reasoning to win: windows predicted by each system.
+
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include <boost/math/tools/toms748_solve.hpp>
+
+#include <lindyn/core/errors.hpp>
+#include <lindyn/core/views.hpp>
+#include <lindyn/integrate/flow.hpp>
+#include <lindyn/integrate/flow_options.hpp>
+#include <lindyn/rates/closed_forms.hpp>
+#include <lindyn/rates/printed_system.hpp>
+#include <lindyn/rates/rate_system.hpp>
+#include <lindyn/rates/reduced_system.hpp>
+#include <lindyn/rates/rest_states.hpp>
+#include <lindyn/rates/window_protocol.hpp>
+
+namespace lindyn::rates {
+
+/// Onsets of decay from one to another, as times or as updates.
+struct onset_interval {
+  double begin = 0;  ///< t1
+  double end = 0;    ///< t2
+};
+
+/// [ln(1/delta) / mu_m, ln(1/delta) / mu_r] in the time of the rates: memorising has come within the share delta of its
+/// capacity, reasoning hasn't. With the corrected rates it may be empty (t2 < t1): reasoning then isn't slower.
+/// Source: Ali, arXiv 2605.04396. Throws argument_error unless rates are positive and delta lies in (0, 1).
+[[nodiscard]] inline onset_interval printed_window(const growth& rates, double delta) {
+  require(rates.memorising > 0, "rates.memorising", rates.memorising, "positive");
+  require(rates.reasoning > 0, "rates.reasoning", rates.reasoning, "positive");
+  require(delta > 0 && delta < 1, "delta", delta, "in (0, 1)");
+  return {-std::log(delta) / rates.memorising, -std::log(delta) / rates.reasoning};
+}
+
+/// The first time at which lasting decay may begin without extinguishing reasoning, p equal factors being x0 at t = 0 and m
+/// being 0; 0 if it may begin at once; none if it may not begin at any time, or if reasoning can't rest under it.
+///
+/// While there is no decay, the factors grow as factor_without_decay says, until all is learnt (m + r = 1). They have to
+/// pass basin_edge of that decay, which rises with m: too early an onset finds them below it, where decay takes more from
+/// them than the error, once it is small, gives. For p = 2 there is no edge to pass.
+/// Throws argument_error as basin_edge and factor_without_decay.
+template <int Factors>
+requires(Factors >= 2)
+    [[nodiscard]] inline std::optional<double> critical_onset(const slopes& slopes, double x0, double lambda) {
+  const auto factor = [&](double m) { return factor_without_decay(slopes, Factors, x0, m); };
+  const auto at_start = basin_edge<Factors>(slopes, lambda, 0);
+  if (!at_start) return std::nullopt;
+  if (*at_start <= x0) return 0.0;
+  const auto root = [](const auto& of, double high) {
+    std::uintmax_t iterations = 200;
+    const auto [below, above] =
+        boost::math::tools::toms748_solve(of, 0.0, high, boost::math::tools::eps_tolerance<double>(), iterations);
+    return std::midpoint(below, above);
+  };
+  const double end = root([&](double m) { return m + std::min(detail::power(factor(m), Factors), 2.0) - 1; }, 1.0);
+  const auto ahead = [&](double m) { return factor(m) - *basin_edge<Factors>(slopes, lambda, m); };
+  if (!(ahead(end) > 0)) return std::nullopt;
+  const double passed = root(ahead, end);
+  const equal_factor_system<Factors> system(slopes);
+  const auto until_passed = [&](const integrate::state& x, integrate::state& dxdt, double) {
+    system.velocity(x, 0, dxdt);
+    return passed - x[0];
+  };
+  return integrate::flow(until_passed, {0, x0}, 0, 1e3 / slopes.memorising, {.tolerance = 1e-10, .stop_at = 0}).t;
+}
+
+/// The time that lasting decay needs from `start` until the share of reasoning is `share`; none if it isn't by then.
+/// \param system  the masses' equations
+/// \param start   the state when decay begins
+/// \param lambda  decay per unit of time
+/// \param until   when to give up
+/// \param share   in (0, 1)
+/// Throws argument_error for a share outside of (0, 1); as flow.
+template <rate_system System>
+[[nodiscard]] std::optional<double> takeover_time(const System& system, std::vector<double> start, double lambda,
+                                                  double until, double share = 0.5) {
+  require(share > 0 && share < 1, "share", share, "in (0, 1)");
+  const auto end = flow(system, std::move(start), decay_course(lambda), {.until = until, .stop_at_share = share});
+  if (end.status == integrate::flow_status::reached_end) return std::nullopt;
+  return end.t;
+}
+
+/// Options of decisive_onsets.
+struct decisive_onset_options {
+  double share = 0.5;       ///< what the share of reasoning has to be at the training's end, in (0, 1)
+  int candidates = 64;      ///< onsets tried at equal distances before the ends are looked for, at least 2
+  double resolution = 1;    ///< of the ends, in updates
+  double tolerance = 1e-8;  ///< absolute and relative error of a step
+};
+
+/// The onsets, in updates, at which the window of a protocol makes reasoning win; from the first to the last, as found among
+/// candidates from 0 to the training's end and narrowed down to the resolution. None if none does.
+/// \param system    the masses' equations
+/// \param start     their state at t = 0
+/// \param protocol  all but the onset
+/// \param options   see decisive_onset_options
+/// Throws argument_error for options out of range; as train_under.
+template <rate_system System>
+[[nodiscard]] std::optional<onset_interval> decisive_onsets(const System& system, const std::vector<double>& start,
+                                                            window_protocol protocol,
+                                                            const decisive_onset_options& options = {}) {
+  require(options.share > 0 && options.share < 1, "share", options.share, "in (0, 1)");
+  require(options.candidates >= 2, "candidates", options.candidates, "at least 2");
+  require(options.resolution > 0, "resolution", options.resolution, "positive");
+  const auto wins = [&](double onset) {
+    protocol.onset = onset;
+    const auto end = train_under(system, start, protocol, {.tolerance = options.tolerance});
+    return reasoning_share(system, end.state) >= options.share;
+  };
+  std::optional<index> first, last;
+  const auto candidate = [&](index i) {
+    return protocol.updates * static_cast<double>(i) / static_cast<double>(options.candidates - 1);
+  };
+  for (index i = 0; i < options.candidates; ++i)
+    if (wins(candidate(i))) {
+      if (!first) first = i;
+      last = i;
+    }
+  if (!first) return std::nullopt;
+  const auto narrow = [&](double winning, double losing) {
+    while (std::abs(winning - losing) > options.resolution) {
+      const double middle = std::midpoint(winning, losing);
+      (wins(middle) ? winning : losing) = middle;
+    }
+    return winning;
+  };
+  onset_interval result{candidate(*first), candidate(*last)};
+  if (*first > 0) result.begin = narrow(result.begin, candidate(*first - 1));
+  if (*last + 1 < options.candidates) result.end = narrow(result.end, candidate(*last + 1));
+  return result;
+}
+
+}  // namespace lindyn::rates
