@@ -4,14 +4,10 @@
 /// \file
 /// Whole sequences that a network answers rightly.
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <vector>
 
-#include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/task/evaluation.hpp>
 #include <lindyn/task/sequence_set.hpp>
@@ -44,22 +40,16 @@ template <class Net>
 [[nodiscard]] sequence_evaluation evaluate_sequences(const Net& net, std::span<const typename Net::scalar> weights,
                                                      const task::sequence_set& set, typename Net::workspace& memory,
                                                      index block = 1024) {
-  require(block >= 1, "block", block, "at least 1");
-  require(set.count() >= 1, "set.count()", set.count(), "at least 1");
+  std::vector<int> answers;
   sequence_evaluation result;
+  result.places = net.answer(weights, set, answers, memory, block);
   result.sequences = set.count();
-  std::vector<int> which(static_cast<std::size_t>(std::min(block, set.count()))), answers;
-  for (index begin = 0; begin < set.count(); begin += block) {
-    which.resize(static_cast<std::size_t>(std::min(block, set.count() - begin)));
-    std::iota(which.begin(), which.end(), static_cast<int>(begin));
-    result.places += net.answer(weights, set, which, answers, memory);
-    auto answer = answers.begin();
-    for (const int sequence : which) {
-      bool right = true;
-      for (const int asked : set.answers(sequence))
-        if (asked != task::no_answer) right &= *answer++ == asked;
-      result.matched += right ? 1 : 0;
-    }
+  auto answer = answers.begin();
+  for (index sequence = 0; sequence < set.count(); ++sequence) {
+    bool right = true;
+    for (const int asked : set.answers(sequence))
+      if (asked != task::no_answer) right &= *answer++ == asked;
+    result.matched += right ? 1 : 0;
   }
   return result;
 }

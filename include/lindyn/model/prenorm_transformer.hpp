@@ -149,16 +149,7 @@ public:
   /// The same for all sequences of a set, in blocks of `block`, which bounds the memory. Throws for an empty set too.
   task::evaluation loss(std::span<const Scalar> weights, const task::sequence_set& set, workspace& memory,
                         index block = 1024) const {
-    require(block >= 1, "block", block, "at least 1");
-    require(set.count() >= 1, "set.count()", set.count(), "at least 1");
-    task::evaluation result;
-    memory.block_.resize(static_cast<std::size_t>(std::min(block, set.count())));
-    for (index begin = 0; begin < set.count(); begin += block) {
-      const auto which = std::span(memory.block_).first(static_cast<std::size_t>(std::min(block, set.count() - begin)));
-      std::iota(which.begin(), which.end(), static_cast<int>(begin));
-      result += loss(weights, set, which, memory);
-    }
-    return result;
+    return sum_over_blocks(set, block, memory, [&](auto which) { return loss(weights, set, which, memory); });
   }
 
   /// The logits of all places of the batch where something is asked, row-major: rows are sequences in the order of
@@ -174,19 +165,22 @@ public:
     return result;
   }
 
+  /// \{
   /// The loss and right answers, as `loss` has them, and what is answered: `answers` becomes, in the order of `logits`,
   /// of each place where something is asked the output with the largest logit (the first of equals).
   task::evaluation answer(std::span<const Scalar> weights, const task::sequence_set& set, std::span<const int> which,
                           std::vector<int>& answers, workspace& memory) const {
-    const task::evaluation result = loss(weights, set, which, memory);
-    const auto& pass = memory.pass_;
-    answers.resize(pass.plan.leaf_of_asked().size());
-    visit_asked(pass.plan, set, which, [&](index row, int leaf) {
-      const Scalar* of = pass.logits().row(leaf);
-      answers[static_cast<std::size_t>(row)] = static_cast<int>(std::max_element(of, of + shape_.outputs) - of);
-    });
-    return result;
+    answers.clear();
+    return append_answers(weights, set, which, answers, memory);
   }
+  /// The same for all sequences of a set, in blocks of `block`.
+  task::evaluation answer(std::span<const Scalar> weights, const task::sequence_set& set, std::vector<int>& answers,
+                          workspace& memory, index block = 1024) const {
+    answers.clear();
+    return sum_over_blocks(set, block, memory,
+                           [&](auto which) { return append_answers(weights, set, which, answers, memory); });
+  }
+  /// \}
 
   /// For every layer the count x H x n x n attention (query, key) of the batch's sequences, row-major, zero at keys
   /// that aren't visible.
@@ -248,6 +242,36 @@ public:
   }
 
 private:
+  /// The sum of evaluate(which) over the blocks of a set.
+  template <class Evaluate>
+  static task::evaluation sum_over_blocks(const task::sequence_set& set, index block, workspace& memory,
+                                          Evaluate evaluate) {
+    require(block >= 1, "block", block, "at least 1");
+    require(set.count() >= 1, "set.count()", set.count(), "at least 1");
+    task::evaluation result;
+    memory.block_.resize(static_cast<std::size_t>(std::min(block, set.count())));
+    for (index begin = 0; begin < set.count(); begin += block) {
+      const auto which = std::span(memory.block_).first(static_cast<std::size_t>(std::min(block, set.count() - begin)));
+      std::iota(which.begin(), which.end(), static_cast<int>(begin));
+      result += evaluate(std::span<const int>(which));
+    }
+    return result;
+  }
+
+  task::evaluation append_answers(std::span<const Scalar> weights, const task::sequence_set& set,
+                                  std::span<const int> which, std::vector<int>& answers, workspace& memory) const {
+    const task::evaluation result = loss(weights, set, which, memory);
+    const auto& pass = memory.pass_;
+    const std::size_t before = answers.size();
+    answers.resize(before + pass.plan.leaf_of_asked().size());
+    visit_asked(pass.plan, set, which, [&](index row, int leaf) {
+      const Scalar* of = pass.logits().row(leaf);
+      answers[before + static_cast<std::size_t>(row)] =
+          static_cast<int>(std::max_element(of, of + shape_.outputs) - of);
+    });
+    return result;
+  }
+
   /// Calls visit(row, leaf) for each place of the batch where something is asked: rows are sequences in the order of
   /// `which`, and within each its places in their order; leaves come by places.
   template <class Visit>
