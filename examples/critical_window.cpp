@@ -96,16 +96,31 @@ std::vector<parts::experiment> chosen(const options& o) {
   return all;
 }
 
-/// How many trainings an experiment has, and how many of them are still to be made.
+/// How many trainings an experiment has, how many of them are still to be made, and what that takes: runs that differ in
+/// their decay alone have their common steps once.
 void list(const options& o) {
-  std::printf("%-14s %8s %8s %12s  %s\n", "experiment", "runs", "missing", "steps", "about");
+  std::printf("%-14s %6s %8s %12s %12s %14s\n", "experiment", "runs", "missing", "their steps", "to be made",
+              "core-minutes");
+  double all = 0;
   for (const auto& each : chosen(o)) {
-    index missing = 0, steps = 0;
-    for (const auto& plan : each.runs)
-      if (!std::filesystem::exists(parts::run_files(o.out / "runs", plan).record)) ++missing, steps += plan.of.steps;
-    std::printf("%-14s %8zu %8lld %12lld  %s\n", each.name.c_str(), each.runs.size(), static_cast<long long>(missing),
-                static_cast<long long>(steps), each.about.c_str());
+    std::size_t missing = 0;
+    index alone = 0, steps = 0;
+    double seconds = 0;
+    for (auto& together : parts::missing_families(o.out / "runs", each.runs)) {
+      missing += together.size();
+      parts::with_family(std::move(together), [&](const auto& of) {
+        const auto plan = of.plan();
+        alone += plan.steps_alone();
+        steps += plan.steps();
+        seconds += of.seconds_per_step() * static_cast<double>(plan.steps());
+      });
+    }
+    all += seconds;
+    std::printf("%-14s %6zu %8zu %12lld %12lld %14.1f\n", each.name.c_str(), each.runs.size(), missing,
+                static_cast<long long>(alone), static_cast<long long>(steps), seconds / 60);
+    std::fflush(stdout);
   }
+  std::printf("%-14s %6s %8s %12s %12s %14.1f\n", "all", "", "", "", "", all / 60);
 }
 
 /// What earlier calls have left in summary.json. Throws file_error, naming the file, if it isn't of this program.
@@ -154,9 +169,8 @@ int work(const options& o) {
     std::cout << each.name << ": " << each.about << std::endl;
     const double begin = examples::resources_used().cpu_seconds;
     const auto count = static_cast<index>(each.runs.size());
-    index done = static_cast<index>(std::ranges::count_if(each.runs, [&](const auto& plan) {
-      return std::filesystem::exists(parts::run_files(o.out / "runs", plan).record);
-    }));
+    auto done = static_cast<index>(
+        std::ranges::count_if(each.runs, [&](const auto& plan) { return parts::is_finished(o.out / "runs", plan); }));
     parts::train_missing(
         o.out / "runs", each.runs, o.threads, [&] { return interrupt.requested(); },
         [&](const auto& plan, const auto& record) { tell(plan, record, ++done, count); });

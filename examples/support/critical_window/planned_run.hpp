@@ -6,14 +6,18 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include <lindyn/core/errors.hpp>
+#include <lindyn/core/parameter_table.hpp>
 #include <lindyn/io/digest.hpp>
 #include <lindyn/io/json.hpp>
 #include <lindyn/schedule/text.hpp>
+#include <lindyn/train/trainer_options.hpp>
 
 #include "../train_transformer/settings.hpp"
 
@@ -41,6 +45,12 @@ struct planned_run {
   std::string condition;  ///< none, always, window, ..
   decay_window window;
   settings of;
+  /// What the settings can't say, in words, which become part of the run's name; empty: nothing.
+  std::string intervention = {};
+  /// Does it to the trainer's options: groups that decay in another way.
+  std::function<void(const lindyn::parameter_table&, lindyn::train::trainer_options&)> adjust = {};
+  /// Number of steps behind which the optimiser forgets its moments.
+  std::optional<index> forget_at = {};
 
   /// \param within  the experiment's name
   /// \param what    the condition's name
@@ -67,6 +77,7 @@ struct planned_run {
       if (std::ranges::find(without_effect, option) == without_effect.end() && of.*member != usual.*member)
         text += std::string(option) + " = " + io::json(of.*member).dump() + "\n";
     });
+    if (!intervention.empty()) text += "intervention = " + intervention + "\n";
     return io::digest()(text).text();
   }
 

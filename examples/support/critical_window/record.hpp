@@ -72,27 +72,36 @@ public:
 
   /// Hears of a step.
   void operator()(const lindyn::train::observation<float>& here, network::workspace& memory) {
-    const auto training = net_->loss(here.weights, data_->training, memory, 512);
-    const auto test = net_->loss(here.weights, data_->test, memory, 512);
-    const bool measures = here.step % (10 * stride_) == 0 || here.step == last_;
-    seen.append({static_cast<double>(here.step), training.loss, training.accuracy(), test.loss, test.accuracy(),
-                 measures ? lindyn::observe::mean_condensation(net_->parameters(), here.weights)
-                          : std::numeric_limits<double>::quiet_NaN()});
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> row{static_cast<double>(here.step)};
+    try {
+      for (const auto* set : {&data_->training, &data_->test}) {
+        const auto found = net_->loss(here.weights, *set, memory, 512);
+        row.insert(row.end(), {found.loss, found.accuracy()});
+      }
+      const bool measured = here.step % (10 * stride_) == 0 || here.step == last_;
+      row.push_back(measured ? lindyn::observe::mean_condensation(net_->parameters(), here.weights) : none);
+    } catch (const lindyn::non_finite_error&) {
+      row.resize(1);
+      row.resize(record_columns.size(), none);
+    }
+    seen_.append(std::move(row));
   }
 
   /// Ends the record of a training that has diverged in that step.
   void diverged(index step) {
     std::vector<double> row(record_columns.size(), std::numeric_limits<double>::quiet_NaN());
     row.front() = static_cast<double>(step);
-    seen.append(std::move(row));
+    seen_.append(std::move(row));
   }
 
-  history seen{record_columns};
+  [[nodiscard]] const history& seen() const noexcept { return seen_; }
 
 private:
   const network* net_;
   const lindyn::population::split_set* data_;
   index stride_, last_;
+  history seen_{record_columns};
 };
 
 }  // namespace examples::critical_window

@@ -2,22 +2,22 @@
 #pragma once
 
 /// \file
-/// Trains what isn't finished yet.
+/// Trains what isn't finished yet: what runs have in common that differ in their decay alone is trained once.
 
-#include <atomic>
+#include <algorithm>
 #include <filesystem>
 #include <functional>
-#include <mutex>
+#include <set>
 #include <span>
+#include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
-#include <lindyn/core/parallel.hpp>
-#include <lindyn/core/random.hpp>
-#include <lindyn/train/interrupt.hpp>
+#include <lindyn/train/branches.hpp>
 
-#include "../chosen_rule.hpp"
-#include "../program.hpp"
+#include "../progress_line.hpp"
+#include "../resources.hpp"
 #include "../train_transformer/training.hpp"
 #include "record.hpp"
 
@@ -27,58 +27,158 @@ namespace model = lindyn::model;
 namespace optimizer = lindyn::optimizer;
 namespace train = lindyn::train;
 
-/// The optimiser that the settings describe.
-[[nodiscard]] inline rule_options make_rule(const settings& of) {
+/// Those optimisers that the experiments have, by their options.
+using rule_of_choice = std::variant<optimizer::adam_options, optimizer::momentum_options>;
+
+/// The optimiser that the settings describe. Throws argument_error for another one.
+[[nodiscard]] inline rule_of_choice make_rule(const settings& of) {
   if (of.optimizer == "momentum") return optimizer::momentum_options{.momentum = of.momentum};
+  lindyn::require(of.optimizer == "adam", "optimizer", of.optimizer, "adam or momentum");
   return optimizer::adam_options{.beta1 = of.beta1, .beta2 = of.beta2, .epsilon = of.epsilon};
 }
 
-/// Trains one run from its start to its end, unless it is interrupted: then nothing is kept of it.
-/// \return its record, if it came to its end
+/// Runs on the same data with the same network and optimiser, which may differ in start, batches and decay.
+/// \tparam RuleOptions  of the optimiser
 template <class RuleOptions>
-[[nodiscard]] std::optional<history> train_run(const planned_run& plan, const RuleOptions& rule,
-                                               const std::function<bool()>& stop) {
-  const settings& of = plan.of;
-  const train_transformer::experiment what(of);
-  const network net(what.shape);
-  auto weights = model::initial_weights<float>(what.shape, train_transformer::make_start(of));
-  train::trainer trainer(
-      train::set_objective(net, what.data.training, what.batches), std::span(weights),
-      typename RuleOptions::template rule<float>(net.parameters().size(), rule),
-      {.learning_rate = of.lr,
-       .learning_rate_schedule = what.rate_schedule,
-       .decay_schedule = what.lambda,
-       .decay_mode = what.decay.mode,
-       .groups = optimizer::groups(lindyn::parse<optimizer::group_preset>(of.groups, "groups"), net.parameters()),
-       .clip_norm = of.clip,
-       .stop = stop});
-  recorder watch(net, what.data, of);
-  network::workspace memory;
-  try {
-    if (trainer.run(of.steps, memory, watch) != train::run_end::reached) return std::nullopt;
-  } catch (const lindyn::non_finite_error&) {
-    watch.diverged(trainer.steps());
+class family {
+public:
+  using rule = typename RuleOptions::template rule<float>;
+  using trainer = train::trainer<train::set_objective<network>, rule>;
+
+  /// \param runs  at least one, all of the same family_key
+  family(std::vector<planned_run> runs, const RuleOptions& options)
+      : plans_(std::move(runs)), rule_(options), what_(plans_.front().of), net_(what_.shape) {
+    std::vector<std::string> starts;
+    for (const planned_run& plan : plans_) {
+      settings start = plan.of;  // those of one start differ in nothing else
+      start.decay = start.decay_mode = "";
+      const std::string key = train_transformer::to_json(start).dump();
+      const auto number = std::ranges::find(starts, key) - starts.begin();
+      if (number == std::ssize(starts)) starts.push_back(key);
+      branches_.push_back({.start = number, .steps = plan.of.steps, .options = options_of(plan)});
+      if (plan.forget_at) branches_.back().interventions.push_back(train::forget_moments<trainer>(*plan.forget_at));
+    }
   }
-  return std::move(watch.seen);
+
+  /// Steps that are made, as many as the runs have in all if each were trained alone.
+  [[nodiscard]] train::branch_plan plan() const { return {net_.parameters(), branches_}; }
+
+  /// Processor time of a step, in seconds, by a short training.
+  [[nodiscard]] double seconds_per_step() const {
+    std::vector<float> weights(static_cast<std::size_t>(net_.parameters().size()));
+    trainer training = make(0, branches_.front().options, weights);
+    network::workspace memory;
+    training.run(10, memory);
+    const double begin = examples::resources_used().cpu_seconds;
+    training.run(60, memory);
+    return (examples::resources_used().cpu_seconds - begin) / 50;
+  }
+
+  /// Trains all to their ends, or until `stop` returns true.
+  /// \param finished  hears of each record as soon as it is complete, one call at a time
+  void run(int threads, const std::function<bool()>& stop,
+           const std::function<void(const planned_run&, const history&)>& finished) {
+    train::run_branches(
+        net_.parameters(), branches_, {.threads = threads, .tell = examples::progress_line(), .stop = stop},
+        [&](index run, const train::trainer_options& options, std::span<float> weights) {
+          return make(run, options, weights);
+        },
+        [&](index run) { return recorder(net_, what_.data, plans_[static_cast<std::size_t>(run)].of); },
+        [&](index run, const trainer& training, recorder& seen, const train::branch_end& end) {
+          if (end.failure) seen.diverged(training.steps());
+          finished(plans_[static_cast<std::size_t>(run)], seen.seen());
+        });
+  }
+
+private:
+  [[nodiscard]] train::trainer_options options_of(const planned_run& plan) const {
+    const settings& of = plan.of;
+    train::trainer_options result{
+        .learning_rate = of.lr,
+        .learning_rate_schedule = schedule::parse(of.lr_schedule, "lr-schedule"),
+        .decay_schedule = schedule::parse(of.decay, "decay"),
+        .decay_mode = lindyn::parse<optimizer::decay_mode>(of.decay_mode, "decay-mode"),
+        .groups = optimizer::groups(lindyn::parse<optimizer::group_preset>(of.groups, "groups"), net_.parameters()),
+        .clip_norm = of.clip};
+    if (plan.adjust) plan.adjust(net_.parameters(), result);
+    return result;
+  }
+
+  /// A training of that run, at its start, of these options.
+  [[nodiscard]] trainer make(index run, const train::trainer_options& options, std::span<float> weights) const {
+    const settings& of = plans_[static_cast<std::size_t>(run)].of;
+    std::ranges::copy(model::initial_weights<float>(what_.shape, train_transformer::make_start(of)), weights.begin());
+    return trainer(train::set_objective(net_, what_.data.training, train_transformer::make_batches(of)), weights,
+                   rule(net_.parameters().size(), rule_), options);
+  }
+
+  std::vector<planned_run> plans_;
+  RuleOptions rule_;
+  train_transformer::experiment what_;
+  network net_;
+  std::vector<train::branch<trainer>> branches_;
+};
+
+/// What runs of one family have in common.
+[[nodiscard]] inline std::string family_key(settings of) {
+  of.seed = of.batch_seed = 0;
+  of.gamma = 0;
+  of.steps = of.evaluate_every = 1;
+  of.decay = of.decay_mode = "";
+  return train_transformer::to_json(of).dump();
+}
+
+/// Whether a run is finished.
+[[nodiscard]] inline bool is_finished(const std::filesystem::path& folder, const planned_run& of) {
+  return std::filesystem::exists(run_files(folder, of).record);
+}
+
+/// Those of the runs that aren't finished, each once, by families.
+[[nodiscard]] inline std::vector<std::vector<planned_run>> missing_families(const std::filesystem::path& folder,
+                                                                            const std::vector<planned_run>& runs) {
+  std::vector<std::string> keys;
+  std::vector<std::vector<planned_run>> result;
+  std::set<std::string> names;
+  for (const planned_run& plan : runs) {
+    if (is_finished(folder, plan) || !names.insert(plan.name()).second) continue;
+    const std::string key = family_key(plan.of);
+    const auto place = static_cast<std::size_t>(std::ranges::find(keys, key) - keys.begin());
+    if (place == keys.size()) {
+      keys.push_back(key);
+      result.emplace_back();
+    }
+    result[place].push_back(plan);
+  }
+  return result;
+}
+
+/// Calls use(family) for the runs of one family.
+template <class Use>
+void with_family(std::vector<planned_run> runs, const Use& use) {
+  std::visit(
+      [&]<class RuleOptions>(const RuleOptions& rule) {
+        family<RuleOptions> together(std::move(runs), rule);
+        use(together);
+      },
+      make_rule(runs.front().of));
 }
 
 /// Trains, several at a time, those of the runs that aren't finished, and keeps each as soon as it is.
 /// \param folder    of finished runs
-/// \param stop      asked behind each step; true ends all
+/// \param stop      asked every few steps; true ends all
 /// \param finished  hears of each that is, one call at a time
 inline void train_missing(const std::filesystem::path& folder, const std::vector<planned_run>& runs, int threads,
                           const std::function<bool()>& stop,
                           const std::function<void(const planned_run&, const history&)>& finished) {
-  std::mutex telling;
-  lindyn::parallel_chunks(static_cast<index>(runs.size()), 1, threads, [&](index run, index, index, int) {
-    const planned_run& plan = runs[static_cast<std::size_t>(run)];
-    if (stop() || std::filesystem::exists(run_files(folder, plan).record)) return;
-    const auto record = std::visit([&](const auto& rule) { return train_run(plan, rule, stop); }, make_rule(plan.of));
-    if (!record) return;
-    const std::scoped_lock lock(telling);
-    write_record(folder, plan, *record);
-    finished(plan, *record);
-  });
+  for (auto& together : missing_families(folder, runs)) {
+    if (stop()) return;
+    with_family(std::move(together), [&](auto& of) {
+      of.run(threads, stop, [&](const planned_run& plan, const history& record) {
+        write_record(folder, plan, record);
+        finished(plan, record);
+      });
+    });
+  }
 }
 
 }  // namespace examples::critical_window
