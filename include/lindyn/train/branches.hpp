@@ -87,8 +87,8 @@ public:
 private:
   std::mutex guard_;
   std::condition_variable changed_;
-  std::priority_queue<std::pair<index, index>>
-      ready_;  ///< where a part begins, and minus its number: the lower one first
+  /// Where a part begins, and minus its number: of those that begin together, the lower number comes first.
+  std::priority_queue<std::pair<index, index>> ready_;
   index in_work_ = 0;
   bool ended_ = false;
 };
