@@ -11,6 +11,8 @@
 #include <lindyn/circuit/race/race.hpp>
 #include <lindyn/circuit/race/winner_map.hpp>
 #include <lindyn/compare/along.hpp>
+#include <lindyn/compare/linearised_flow.hpp>
+#include <lindyn/compare/rates_along.hpp>
 #include <lindyn/integrate/dormand_prince.hpp>
 #include <lindyn/integrate/flow.hpp>
 #include <lindyn/integrate/flow_loop.hpp>

@@ -86,6 +86,7 @@
 #include <lindyn/compare/confinement_invariance.hpp>
 #include <lindyn/compare/confinement_leak.hpp>
 #include <lindyn/compare/confinement_sample.hpp>
+#include <lindyn/compare/linearised_rates.hpp>
 #include <lindyn/compare/manifold_constraint.hpp>
 #include <lindyn/compare/trajectory.hpp>
 #include <lindyn/core/aligned_vector.hpp>
@@ -131,6 +132,8 @@
 #include <lindyn/model/exact_match.hpp>
 #include <lindyn/model/greedy_decoding.hpp>
 #include <lindyn/model/linearised_attention.hpp>
+#include <lindyn/model/linearised_hessian.hpp>
+#include <lindyn/model/linearised_masses.hpp>
 #include <lindyn/model/non_finite.hpp>
 #include <lindyn/model/prenorm/layout.hpp>
 #include <lindyn/model/prenorm/numbering.hpp>
@@ -192,6 +195,7 @@
 #include <lindyn/population/whole_population.hpp>
 #include <lindyn/rates/closed_forms.hpp>
 #include <lindyn/rates/frozen_system.hpp>
+#include <lindyn/rates/linearised_system.hpp>
 #include <lindyn/rates/printed_system.hpp>
 #include <lindyn/rates/rate_system.hpp>
 #include <lindyn/rates/reduced_system.hpp>
@@ -257,6 +261,7 @@
 #include <lindyn/train/guard.hpp>
 #include <lindyn/train/interrupt.hpp>
 #include <lindyn/train/law_objective.hpp>
+#include <lindyn/train/linearised_objective.hpp>
 #include <lindyn/train/objective.hpp>
 #include <lindyn/train/observer.hpp>
 #include <lindyn/train/settings.hpp>
