@@ -82,7 +82,8 @@ template <class Scalar, class Backend>
   result.corrected = rates::corrected_growth(result.statistics, net.reduction());
   result.expected_coupling = curvature.anchor_scale;
   const std::vector<double> gram = detail::pair_gram(data);
-  const double largest = observe::singular_values(matrix_view{gram.data(), curvature.pairs, curvature.pairs}).front();
+  const double largest =
+      observe::singular_values(matrix_view<const double>{gram.data(), curvature.pairs, curvature.pairs}).front();
   result.coupling_growth = curvature.pair_weight * curvature.rule_square * largest;
   return result;
 }
