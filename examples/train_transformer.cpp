@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Trains a pre-norm transformer on anchor composition or modular arithmetic: shape, start, optimiser, schedules of
-/// learning rate and weight decay, batches, and what is observed meanwhile are settings, of the command line or of a JSON
-/// file. Ctrl-C writes a checkpoint, --resume goes on from it, to the same bits.
+/// Trains a pre-norm transformer on anchor composition, modular arithmetic, anchor shift or SCAN: shape, start, optimiser,
+/// schedules of learning rate and weight decay, batches, and what is observed meanwhile are settings, of the command line
+/// or of a JSON file. Ctrl-C writes a checkpoint, --resume goes on from it, to the same bits.
 ///
 ///   train_transformer                                                      decay in a window, as in arXiv 2605.04396
 ///   train_transformer --decay "window(400, 5400, 0.004)" --steps 7500 --observe order
 ///   train_transformer --preset regimes --stop --observe order              grokking, as in arXiv 2605.20441
+///   train_transformer --preset scan                                        commands in words; outputs are decoded greedily
 ///   train_transformer --config configuration.json                          what an earlier run did
 ///   train_transformer --help
 
@@ -56,8 +57,8 @@ namespace train = lindyn::train;
 constexpr std::array result_files{
     parts::configuration_file, "metrics.csv", "observations.csv", "training.csv", "test.csv", "checkpoint.json"};
 /// Those among them that are made at the end.
-constexpr std::array final_files{"summary.json", "weights.safetensors", "training.gnuplot", "training.png",
-                                 "training.svg"};
+constexpr std::array final_files{"summary.json",     "weights.safetensors", "decoded.csv",
+                                 "training.gnuplot", "training.png",        "training.svg"};
 
 examples::rule_options make_rule(const parts::settings& of) {
   if (of.optimizer == "sgd") return optimizer::sgd_options{};
@@ -66,10 +67,10 @@ examples::rule_options make_rule(const parts::settings& of) {
   return optimizer::momentum_options{.momentum = of.momentum, .nesterov = of.optimizer == "nesterov"};
 }
 
-/// The first row of metrics with the test accuracy that was to be reached, or null.
+/// The first row of metrics with what was to be reached, or null.
 const std::vector<double>* find_reached(const parts::settings& of, const parts::history& metrics) {
-  const auto found = std::ranges::find_if(
-      metrics.rows(), [&](const auto& row) { return row[parts::metric("test_accuracy")] >= of.reached; });
+  const auto found = std::ranges::find_if(metrics.rows(), [&, column = metrics.column(parts::decisive_column(of))](
+                                                              const auto& row) { return row[column] >= of.reached; });
   return found == metrics.rows().end() ? nullptr : &*found;
 }
 
@@ -82,13 +83,21 @@ io::file_lock lock(const fs::path& folder) {
   }
 }
 
-/// Writes sequences, a row each: their tokens, and the answer at the last place.
+/// Writes sequences, a row each: their tokens, and the answer at the last place; or the answers at all places, -1 where
+/// nothing is asked.
 void write_data(const fs::path& path, const lindyn::task::sequence_set& of) {
   std::vector<std::string> columns;
-  for (int place = 0; place < of.sizes().length; ++place) columns.push_back("token_" + std::to_string(place));
-  columns.push_back("answer");
+  const auto name_places = [&](const std::string& what) {
+    for (int place = 0; place < of.sizes().length; ++place) columns.push_back(what + std::to_string(place));
+  };
+  name_places("token_");
+  if (of.last_place_only())
+    columns.push_back("answer");
+  else
+    name_places("answer_");
   io::csv_writer csv(path, columns);
-  for (index sequence = 0; sequence < of.count(); ++sequence) csv.row(of.tokens(sequence), of.answers(sequence).back());
+  for (index sequence = 0; sequence < of.count(); ++sequence)
+    csv.row(of.tokens(sequence), of.last_place_only() ? of.answers(sequence).last(1) : of.answers(sequence));
   csv.commit();
 }
 
@@ -142,7 +151,7 @@ void append_results(io::json& summary, const parts::settings& of, const parts::e
   summary["horizon_epochs"] = static_cast<double>(what.steps) / static_cast<double>(what.steps_per_epoch);
   const auto& last = metrics.rows().back();
   for (std::size_t column = 0; column < last.size(); ++column)
-    summary[parts::metric_columns[column]] = number_or_null(last[column]);
+    summary[metrics.columns()[column]] = number_or_null(last[column]);
   for (const char* count : {"reached_step", "step", "training_correct", "training_total", "test_correct", "test_total"})
     if (!summary[count].is_null()) summary[count] = std::llround(summary[count].get<double>());
   if (observations.rows().empty()) return;
@@ -176,6 +185,9 @@ std::string title_of(const parts::settings& of, const parts::experiment& what) {
   const std::string task =
       of.task == "anchor_composition"
           ? "Anchor composition, " + std::to_string(of.keys) + " keys, " + std::to_string(of.anchors) + " anchors"
+      : of.task == "anchor_shift" ? "Anchor shift, tested with the unseen pair"
+      : of.task == "scan"
+          ? "SCAN, add jump"
           : of.operation + " modulo " + std::to_string(of.modulus) + (of.swap_safe ? ", swap-safe split" : "");
   return task + ": " + count(of.layers, "layer") + ", " + count(of.heads, "head") + ", " +
          std::to_string(lindyn::model::parameter_count(what.shape)) + " parameters\ndecay " + of.decay + ", " +
@@ -230,11 +242,15 @@ int train_and_write(const parts::settings& of, bool resume) {
   examples::finish_undisturbed();
   io::write_parameters(folder / "weights.safetensors", seen.net.parameters(), std::span<const Scalar>(seen.weights), {},
                        {{"program", "train_transformer"}, {"step", std::to_string(end.steps)}});
-  const bool drawn = parts::draw_training(
-      folder, seen.metrics, seen.observations,
-      {title_of(of, what), parts::windows_of(what.lambda, static_cast<double>(end.steps)), of.reached});
+  const bool drawn =
+      parts::draw_training(folder, seen.metrics, seen.observations,
+                           {title_of(of, what), parts::windows_of(what.lambda, static_cast<double>(end.steps)),
+                            of.reached, parts::task_columns(of)});
   io::json summary;
   append_results(summary, of, what, seen.metrics, seen.observations);
+  if (of.task == "scan")
+    summary["test_decoded_exact_match"] = parts::write_decoded<parts::model::prenorm_transformer<Scalar>>(
+        folder / "decoded.csv", of, what.data.test, seen.net, seen.weights, seen.memory);
   const auto used = examples::resources_used();
   summary["seconds_training"] = end.seconds;
   summary["seconds_observing"] = end.observer_seconds;
@@ -244,16 +260,19 @@ int train_and_write(const parts::settings& of, bool resume) {
   append_configuration(summary, of, what, end.steps);
   io::write_json(folder / "summary.json", summary);
 
+  const std::string decisive = of.task == "scan" ? "Exact match of test outputs" : "Test accuracy";
   if (const auto* reached = find_reached(of, seen.metrics))
-    std::printf("Test accuracy %g was reached at step %.0f, epoch %g.\n", of.reached, (*reached)[parts::metric("step")],
-                (*reached)[parts::metric("epoch")]);
+    std::printf("%s %g was reached at step %.0f, epoch %g.\n", decisive.c_str(), of.reached,
+                (*reached)[parts::metric("step")], (*reached)[parts::metric("epoch")]);
   else
-    std::printf("Test accuracy %g was NOT reached within %lld steps.\n", of.reached, static_cast<long long>(end.steps));
+    std::printf("%s %g was NOT reached within %lld steps.\n", decisive.c_str(), of.reached,
+                static_cast<long long>(end.steps));
   std::printf("%.1f s of training, %.1f s of evaluation and observation; at most %.0f MiB of memory.\n", end.seconds,
               end.observer_seconds, used.largest_resident_bytes / (1 << 20));
   examples::report_written(folder,
                            "summary.json, configuration.json, metrics.csv, weights.safetensors, training.csv, "
                            "test.csv, training.gnuplot" +
+                               std::string(of.task == "scan" ? ", decoded.csv" : "") +
                                std::string(seen.observes() ? ", observations.csv" : ""),
                            "training.png, training.svg", drawn);
   return 0;

@@ -4,6 +4,7 @@
 /// \file
 /// What was seen along a run, as a table that a resumed run goes on with.
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <filesystem>
@@ -34,6 +35,10 @@ public:
   }
 
   [[nodiscard]] const std::vector<std::string>& columns() const noexcept { return columns_; }
+  /// The number of a column by its name; that of columns, if there is none.
+  [[nodiscard]] std::size_t column(std::string_view name) const {
+    return static_cast<std::size_t>(std::ranges::find(columns_, name) - columns_.begin());
+  }
   [[nodiscard]] const std::vector<std::vector<double>>& rows() const noexcept { return rows_; }
 
   /// Writes the table as CSV, complete or not at all.

@@ -50,9 +50,10 @@ struct interval {
 
 /// What is drawn.
 struct picture {
-  std::string title;              ///< broken into lines where it is long
-  std::vector<interval> windows;  ///< shaded: where weights decay, the darker the more
-  double reached = 0.99;          ///< a line across the accuracies
+  std::string title;                      ///< broken into lines where it is long
+  std::vector<interval> windows;          ///< shaded: where weights decay, the darker the more
+  double reached = 0.99;                  ///< a line across the accuracies
+  std::vector<std::string> task_columns;  ///< those of the metrics that are the task's own
 };
 
 /// A title in double quotes, broken at blanks into lines that fit above the picture.
@@ -77,18 +78,15 @@ struct picture {
 [[nodiscard]] inline bool draw_training(const std::filesystem::path& folder, const history& metrics,
                                         const history& observations, const picture& what) {
   const auto number = [](double value) { return lindyn::detail::to_text(value); };
-  const auto place = [](const history& of, std::string_view name) {
-    return static_cast<std::size_t>(std::ranges::find(of.columns(), name) - of.columns().begin());
-  };
   const auto any = [&](const history& of,
                        std::string_view name) {  // value to be seen: with two heads, pr_norm_across_heads is 0
-    const std::size_t column = place(of, name);
+    const std::size_t column = of.column(name);
     return column < of.columns().size() &&
            std::ranges::any_of(of.rows(), [&](const auto& row) { return std::abs(row[column]) > 1e-6; });
   };
   const auto line = [&](const char* file, const history& of, const std::string& column, const char* colour,
                         const std::string& name) {
-    return "'" + std::string(file) + "' skip 1 using 1:" + std::to_string(place(of, column) + 1) +
+    return "'" + std::string(file) + "' skip 1 using 1:" + std::to_string(of.column(column) + 1) +
            " with lines linewidth 2 linecolor rgb '" + colour + "' title " + examples::quoted(name) + ", ";
   };
   const auto observed = [&](std::initializer_list<std::array<const char*, 2>> names_and_colours) {
@@ -100,7 +98,7 @@ struct picture {
   };
   const auto both = [&](const std::string& what_of) {
     return (std::ranges::any_of(metrics.rows(),
-                                [&](const auto& row) { return !std::isnan(row[place(metrics, "training_loss")]); })
+                                [&](const auto& row) { return !std::isnan(row[metrics.column("training_loss")]); })
                 ? line("metrics.csv", metrics, "training_" + what_of, "#0072B2", "training")
                 : "") +
            line("metrics.csv", metrics, "test_" + what_of, "#D55E00", "test");
@@ -115,6 +113,15 @@ struct picture {
           "\nunset logscale y\nset format y '%g'\n",
       "set yrange [0:1.02]\nset ylabel 'accuracy'\nplot " + both("accuracy") + number(what.reached) +
           " with lines dashtype 2 linecolor rgb '#999999' title 'reached'\nset yrange [0:*]\n"};
+  if (!what.task_columns.empty()) {
+    constexpr std::array colours{"#0072B2", "#D55E00", "#009E73", "#E69F00"};
+    std::string lines;
+    for (std::size_t k = 0; k < what.task_columns.size(); ++k)
+      if (any(metrics, what.task_columns[k]))
+        lines += line("metrics.csv", metrics, what.task_columns[k], colours[k % colours.size()], what.task_columns[k]);
+    panels.push_back("set yrange [0:1.02]\nset ylabel 'share of sequences'\nplot " + lines + number(what.reached) +
+                     " with lines dashtype 2 linecolor rgb '#999999' title 'reached'\nset yrange [0:*]\n");
+  }
   if (!likeness.empty()) panels.push_back("set ylabel 'heads, on the batch of a step'\nplot " + likeness + "\n");
   if (!spread.empty()) panels.push_back("set ylabel 'spread of entropies, nats'\nplot " + spread + "\n");
 

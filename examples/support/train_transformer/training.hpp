@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <string>
@@ -40,6 +41,7 @@
 #include "history.hpp"
 #include "observing.hpp"
 #include "settings.hpp"
+#include "task_metrics.hpp"
 
 namespace examples::train_transformer {
 
@@ -47,7 +49,7 @@ namespace optimizer = lindyn::optimizer;
 namespace schedule = lindyn::schedule;
 namespace train = lindyn::train;
 
-/// Columns of metrics.csv. Of the training data there are no values with --evaluate test.
+/// Columns of metrics.csv; a task's own are behind them. Of the training data there are no values with --evaluate test.
 inline const std::vector<std::string> metric_columns{
     "step",      "epoch",        "training_loss", "training_correct", "training_total", "training_accuracy",
     "test_loss", "test_correct", "test_total",    "test_accuracy",    "learning_rate",  "decay"};
@@ -146,11 +148,13 @@ public:
       : net(what.shape),
         weights(model::initial_weights<Scalar>(what.shape, make_start(of))),
         memory(backend::host(of.threads)),
-        metrics(metric_columns),
         settings_(of),
         what_(what),
         observe_(net, what.data.test, of) {
-    std::vector<std::string> columns = observe_.columns();
+    std::vector<std::string> columns = metric_columns;
+    std::ranges::copy(task_columns(of), std::back_inserter(columns));
+    metrics = history(columns);
+    columns = observe_.columns();
     columns.insert(columns.begin(), {"step", "epoch"});
     observations = history(columns);
   }
@@ -160,7 +164,7 @@ public:
   const network net;
   std::vector<Scalar> weights;
   typename network::workspace memory;
-  history metrics, observations{{}};
+  history metrics{{}}, observations{{}};
 
   /// Whether anything is observed.
   [[nodiscard]] bool observes() const noexcept { return !observe_.columns().empty(); }
@@ -175,20 +179,23 @@ public:
   /// Appends a row of metrics; whether the training goes on.
   bool evaluate(const train::observation<Scalar>& here) {
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
-    std::vector<double> row{static_cast<double>(here.step), epoch(here.step)};
+    std::vector<double> row{static_cast<double>(here.step), epoch(here.step)}, own;
     for (const auto* set : {&what_.data.training, &what_.data.test}) {
       if (set == &what_.data.training && settings_.evaluate == "test") {
         row.insert(row.end(), 4, none);
         continue;
       }
-      const auto found = net.loss(here.weights, *set, memory, 512);
+      const auto [found, more] = evaluate_part(settings_, what_.data, *set, net, here.weights, memory);
       row.insert(row.end(),
                  {found.loss, static_cast<double>(found.correct), static_cast<double>(found.total), found.accuracy()});
+      std::ranges::copy(more, std::back_inserter(own));
     }
     row.insert(row.end(), {here.learning_rate, here.decay});
+    row.insert(row.end(), metrics.columns().size() - row.size() - own.size(), none);  // of what isn't evaluated
+    row.insert(row.end(), own.begin(), own.end());
     metrics.append(row);
     const index told = std::max<index>(1, what_.steps / what_.evaluate_every / 20);  // 20 lines or so
-    const bool done = settings_.stop && row[metric("test_accuracy")] >= settings_.reached;
+    const bool done = settings_.stop && row[metrics.column(decisive_column(settings_))] >= settings_.reached;
     if (done || here.step / what_.evaluate_every % told == 0 || here.step == what_.steps) tell(row);
     return !done;
   }
@@ -198,14 +205,17 @@ private:
     return static_cast<double>(step) / static_cast<double>(what_.steps_per_epoch);
   }
 
-  static void tell(const std::vector<double>& row) {
+  void tell(const std::vector<double>& row) const {
     const auto value = [&](const char* name) { return row[metric(name)]; };
     std::printf("step %-8.0f epoch %-8.4g ", value("step"), value("epoch"));
     if (!std::isnan(value("training_loss")))
       std::printf("training loss %-10.4g %5.0f/%.0f   ", value("training_loss"), value("training_correct"),
                   value("training_total"));
-    std::printf("test loss %-10.4g %5.0f/%.0f = %.4f\n", value("test_loss"), value("test_correct"), value("test_total"),
+    std::printf("test loss %-10.4g %5.0f/%.0f = %.4f", value("test_loss"), value("test_correct"), value("test_total"),
                 value("test_accuracy"));
+    for (std::size_t column = metric_columns.size(); column < row.size(); ++column)
+      if (!std::isnan(row[column])) std::printf("   %s %.4f", metrics.columns()[column].c_str(), row[column]);
+    std::printf("\n");
     std::fflush(stdout);
   }
 
