@@ -12,9 +12,9 @@
 
 #include <lindyn/compare/manifold_constraint.hpp>
 
+#include "../panels.hpp"
 #include "../statistics.hpp"
 #include "findings.hpp"
-#include "pictures.hpp"
 #include "trace.hpp"
 
 namespace examples::off_the_manifold {

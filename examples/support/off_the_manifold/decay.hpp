@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "../panels.hpp"
 #include "findings.hpp"
-#include "pictures.hpp"
 #include "trace.hpp"
 
 namespace examples::off_the_manifold {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "../panels.hpp"
 #include "../statistics.hpp"
 #include "findings.hpp"
-#include "pictures.hpp"
 #include "trace.hpp"
 
 namespace examples::off_the_manifold {

@@ -9,10 +9,10 @@
 
 #include <lindyn/population/whole_population.hpp>
 
+#include "../panels.hpp"
 #include "../statistics.hpp"
 #include "experiment.hpp"
 #include "findings.hpp"
-#include "pictures.hpp"
 
 namespace examples::off_the_manifold {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "../panels.hpp"
 #include "../statistics.hpp"
 #include "findings.hpp"
-#include "pictures.hpp"
 #include "residual_width.hpp"
 
 namespace examples::off_the_manifold {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "../gnuplot.hpp"
+#include "gnuplot.hpp"
 
-namespace examples::off_the_manifold {
+namespace examples {
 
 /// One curve of a CSV file.
 struct curve {
@@ -68,4 +68,4 @@ struct panel {
   return draw(folder, name, body, 440 * count, 420);
 }
 
-}  // namespace examples::off_the_manifold
+}  // namespace examples
