@@ -260,6 +260,7 @@
 #include <lindyn/train/ensemble.hpp>
 #include <lindyn/train/guard.hpp>
 #include <lindyn/train/interrupt.hpp>
+#include <lindyn/train/interventions.hpp>
 #include <lindyn/train/law_objective.hpp>
 #include <lindyn/train/linearised_objective.hpp>
 #include <lindyn/train/objective.hpp>

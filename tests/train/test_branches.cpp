@@ -15,6 +15,7 @@
 #include <lindyn/schedule/shapes.hpp>
 #include <lindyn/train/branch_plan.hpp>
 #include <lindyn/train/branches.hpp>
+#include <lindyn/train/interventions.hpp>
 #include <lindyn/train/trainer.hpp>
 
 #include "../complaint.hpp"
@@ -100,6 +101,8 @@ TEST_CASE("runs that share their past end with the bits of runs alone, and so do
   runs.push_back({.start = 2, .steps = 60, .options = decay(0.)});
   runs.push_back({.start = 1, .steps = 60, .options = decay(window{10, 35, 0.01})});
   runs.back().interventions.push_back(train::forget_moments<trainer>(10));
+  runs.push_back(runs.back());
+  runs.back().interventions.push_back(train::scale_weights<trainer>(40, {"weight", "bias"}, 0.5));
   runs.push_back({.start = 1, .steps = 60, .options = decay(window{10, 35, 0.01})});
   runs.back().options.groups = {
       {.name = "early", .matrices = {"weight"}, .decay_schedule = lindyn::schedule::schedule(window{0, 35, 0.01})},
@@ -207,6 +210,30 @@ TEST_CASE("stopped runs aren't finished, and come out the same when they are ask
 TEST_CASE("an error of whoever hears of finished runs ends all of them, and is thrown") {
   const auto fail = [](auto&&...) { throw std::runtime_error("the disk is full"); };
   CHECK_THROWS_WITH_AS(train_all(windows({10, 20, 30}), {.threads = 2}, fail), "the disk is full", std::runtime_error);
+}
+
+TEST_CASE("interventions do what their names say, once") {
+  std::vector<double> weights;
+  trainer training = make(windows({0}).front(), decay(0.), weights = start);
+  bowl::workspace memory;
+  training.run(5, memory);
+  const std::vector<double> before(training.weights().begin(), training.weights().end());
+  const auto halve = train::scale_weights<trainer>(5, {"weight"}, 0.5);
+  CHECK(halve.name == "scale_weights by 0.5: weight");
+  halve.act(training);
+  const auto& scaled = table.find("weight");
+  for (index place = 0; place < table.size(); ++place) {
+    const bool within = place >= scaled.offset && place < scaled.offset + scaled.size();
+    const auto at = static_cast<std::size_t>(place);
+    CHECK(training.weights()[at] == (within ? before[at] / 2 : before[at]));
+  }
+  CHECK(training.steps() == 5);
+  CHECK(training.rule().steps() == 5);
+  train::forget_moments<trainer>(5).act(training);
+  CHECK(training.rule() == lindyn::optimizer::adam<double>(table.size()));
+  CHECK(training.steps() == 5);
+  CHECK(complaint([] { (void)train::scale_weights<trainer>(5, {}, -1); }).starts_with("factor = -1"));
+  CHECK(complaint([&] { train::scale_weights<trainer>(5, {"wait"}, 1).act(training); }).starts_with("name = wait"));
 }
 
 }  // namespace

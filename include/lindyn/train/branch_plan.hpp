@@ -7,12 +7,10 @@
 #include <algorithm>
 #include <compare>
 #include <cstddef>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,28 +19,10 @@
 #include <lindyn/core/views.hpp>
 #include <lindyn/optimizer/decay.hpp>
 #include <lindyn/optimizer/groups.hpp>
+#include <lindyn/train/interventions.hpp>
 #include <lindyn/train/trainer_options.hpp>
 
 namespace lindyn::train {
-
-/// Something that is done to a training between two steps, before observers are told of that state.
-/// \tparam Trainer  train::trainer
-template <class Trainer>
-struct intervention {
-  index step = 0;                     ///< number of steps made before it
-  std::string name;                   ///< what is done: two of one name at one step are taken for the same
-  std::function<void(Trainer&)> act;  ///< does it, and tells the trainer where it has changed the weights
-};
-
-/// The optimiser forgets its moments, and counts its steps anew.
-/// \param step  number of steps made before
-template <class Trainer>
-[[nodiscard]] intervention<Trainer> forget_moments(index step) {
-  return {step, "forget_moments", [](Trainer& training) {
-            const auto& rule = training.rule();
-            training.replace_rule(std::remove_cvref_t<decltype(rule)>(training.parameters().size(), rule.options()));
-          }};
-}
 
 /// One of several trainings that may have steps in common.
 /// \tparam Trainer  train::trainer
