@@ -4,74 +4,20 @@
 /// \file
 /// The experiments, in the order in which they are made: each a list of trainings.
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "planned_run.hpp"
+#include "planner.hpp"
 
 namespace examples::critical_window {
 
-/// How much of an experiment is made.
-struct extent {
-  int seeds = 0;       ///< of each setting; 0: as many as the experiment has by itself
-  bool quick = false;  ///< networks and numbers of steps of a test: a hundredth of the steps
-};
-
-/// What varies, and the trainings.
-struct experiment {
-  std::string name, about;
-  std::vector<planned_run> runs;
-};
-
-/// The step `at` of the published experiments, in an experiment of this extent.
-[[nodiscard]] inline double scaled_step(const extent& all, double at) { return all.quick ? at / 100 : at; }
-
 namespace detail {
-
-/// Puts the trainings of an experiment together.
-class planner {
-public:
-  planner(const extent& all, std::string name, std::string about, int seeds)
-      : all_(all), seeds_(all.seeds > 0 ? all.seeds : seeds), result_{std::move(name), std::move(about), {}} {
-    if (!all_.quick) return;
-    usual.keys = 4, usual.anchors = 3, usual.training_pairs = 6;
-    usual.width = usual.hidden = 16;
-    usual.batch = 8;
-  }
-
-  /// What runs have in common; run() sets seeds, steps, decay and its mode.
-  settings usual;
-
-  /// Trainings of `steps` steps, in steps of the published experiments, from each seed, or from the first `seeds` alone.
-  void run(const std::string& condition, const std::string& mode, decay_window when, double steps,
-           int seeds = std::numeric_limits<int>::max()) {
-    settings of = usual;
-    of.decay_mode = mode;
-    of.steps = std::lround(scaled_step(all_, steps));
-    of.evaluate_every = std::max<index>(1, std::lround(scaled_step(all_, 100)));
-    when.begin = scaled_step(all_, when.begin);
-    when.end = scaled_step(all_, when.end);
-    for (int seed = 1; seed <= std::min(seeds, seeds_); ++seed) {
-      of.seed = of.batch_seed = static_cast<std::uint64_t>(seed);
-      result_.runs.emplace_back(result_.name, condition, when, of);
-    }
-  }
-
-  [[nodiscard]] experiment result() && { return std::move(result_); }
-
-private:
-  extent all_;
-  int seeds_;
-  experiment result_;
-};
 
 /// The decay modes that differ at a constant learning rate, where `ratio` is `absolute`.
 inline const std::vector<std::string> modes{"lr_scaled", "absolute", "coupled_l2"};
+/// Those among them under which a budget of 20 takes more from a weight than a few per cent, at Adam's rate.
+inline const std::vector<std::string> strong_modes{"absolute", "coupled_l2"};
 
 [[nodiscard]] inline experiment plan_modes(const extent& all) {
   planner plan(all, "modes", "decay mode x where the window lies, 20,000 steps", 3);
@@ -93,11 +39,109 @@ inline const std::vector<std::string> modes{"lr_scaled", "absolute", "coupled_l2
   return std::move(plan).result();
 }
 
+[[nodiscard]] inline experiment plan_gamma(const extent& all) {
+  planner plan(all, "gamma", "does the window move with gamma? Both its ends, under coupled_l2", 3);
+  for (const double gamma : {0.5, 0.7, 0.8, 0.9, 1.1}) {
+    plan.set_gamma(gamma);
+    for (double onset = 0; onset <= 500; onset += 100)
+      plan.run("window", "coupled_l2", {onset, onset + 5'000, 0.004}, 7'500);
+    plan.run("none", "coupled_l2", {}, 20'000);
+    for (const double onset : {5'000, 10'000, 15'000})
+      plan.run("window", "coupled_l2", {onset, onset + 5'000, 0.004}, 20'000);
+  }
+  return std::move(plan).result();
+}
+
+[[nodiscard]] inline experiment plan_narrow(const extent& all) {
+  planner plan(all, "narrow", "windows of 2,000 steps, of the same budget, 20,000 steps", 3);
+  for (const std::string& mode : strong_modes)
+    for (const double onset : {0, 5'000, 6'500, 10'000, 15'000, 18'000})
+      plan.run("window", mode, decay_window::of_budget(onset, onset + 2'000), 20'000);
+  return std::move(plan).result();
+}
+
+/// None, always, and three windows of 5,000 of 20,000 steps, of one budget.
+inline void add_five_conditions(planner& plan, const std::vector<std::string>& in_modes) {
+  plan.run("none", "coupled_l2", {}, 20'000);
+  for (const std::string& mode : in_modes) {
+    plan.run("always", mode, decay_window::of_budget(0, 20'000), 20'000);
+    for (const double onset : {0, 5'000, 15'000}) plan.run("window", mode, {onset, onset + 5'000, 0.004}, 20'000);
+  }
+}
+
+[[nodiscard]] inline experiment plan_sgd(const extent& all) {
+  planner plan(all, "sgd", "gradient descent with momentum, rate 0.1, 20,000 steps", 3);
+  plan.usual.optimizer = "momentum";
+  plan.usual.lr = 0.1;
+  add_five_conditions(plan, modes);
+  return std::move(plan).result();
+}
+
+[[nodiscard]] inline experiment plan_condensation(const extent& all) {
+  planner plan(all, "condensation", "condensation of the value matrices at step 3,000 under constant decay", 8);
+  plan.run("none", "coupled_l2", {}, 3'000);
+  for (const std::string& mode : modes)
+    for (const double rate : {3e-4, 1e-3, 3e-3, 1e-2}) plan.run("always", mode, {0, 3'000, rate}, 3'000);
+  return std::move(plan).result();
+}
+
+[[nodiscard]] inline experiment plan_basin(const extent& all) {
+  planner plan(all, "basin", "how many of 12 seeds find the rule, over gamma; decay on [5000, 10000), 20,000 steps",
+               12);
+  for (const double gamma : {0.5, 0.7, 0.9, 1.1}) {
+    plan.set_gamma(gamma);
+    plan.run("window", "coupled_l2", {5'000, 10'000, 0.004}, 20'000);
+  }
+  return std::move(plan).result();
+}
+
+[[nodiscard]] inline experiment plan_layers(const extent& all) {
+  planner plan(all, "layers", "four layers, 20,000 steps", 3);
+  plan.usual.layers = 4;
+  add_five_conditions(plan, strong_modes);
+  return std::move(plan).result();
+}
+
+[[nodiscard]] inline experiment plan_mod67(const extent& all) {
+  planner plan(all, "mod67", "addition modulo 67, 40 % in training, two layers of width 128, 20,000 steps", 3);
+  plan.usual.task = "modular_arithmetic";
+  plan.usual.modulus = 67;
+  plan.usual.share = 0.4;
+  plan.usual.width = 128;
+  plan.usual.hidden = 512;
+  add_five_conditions(plan, strong_modes);
+  for (const std::string& mode : strong_modes)
+    plan.run("always at the window's rate", mode, {0, 20'000, 0.004}, 20'000);
+  return std::move(plan).result();
+}
+
+[[nodiscard]] inline experiment plan_scan(const extent& all) {
+  planner plan(all, "scan", "SCAN add_prim_jump, two layers of width 32, 12,000 steps", 1);
+  plan.usual = train_transformer::preset("scan");
+  if (all.quick) plan.usual.evaluate_every = 12'000;  // all 22,376 commands
+  plan.set_gamma(0.8);
+  plan.run("none", "coupled_l2", {}, 12'000);
+  plan.run("window", "coupled_l2", {0, 3'000, 0.01}, 12'000);
+  plan.run("window", "coupled_l2", {3'000, 9'000, 0.01}, 12'000);
+  plan.run("always", "coupled_l2", {0, 12'000, 0.005}, 12'000);
+  return std::move(plan).result();
+}
+
+[[nodiscard]] inline experiment plan_map(const extent& all) {
+  planner plan(all, "map", "onset x width of the window at one budget, under coupled_l2, 20,000 steps", 2);
+  for (const double onset : {0, 400, 2'000, 5'000, 10'000, 15'000})
+    for (const double width : {500, 1'000, 2'000, 5'000})
+      plan.run("window", "coupled_l2", decay_window::of_budget(onset, onset + width), 20'000);
+  return std::move(plan).result();
+}
+
 }  // namespace detail
 
 /// All experiments.
 [[nodiscard]] inline std::vector<experiment> experiments(const extent& all) {
-  return {detail::plan_modes(all), detail::plan_onset(all)};
+  using namespace detail;
+  return {plan_modes(all), plan_onset(all),  plan_gamma(all), plan_narrow(all), plan_sgd(all), plan_condensation(all),
+          plan_basin(all), plan_layers(all), plan_mod67(all), plan_scan(all),   plan_map(all)};
 }
 
 }  // namespace examples::critical_window
