@@ -20,7 +20,7 @@ namespace lindyn::train {
 /// The exact loss of model::linearised_attention, the same at every step. Answers are vectors, none of which is right or
 /// wrong: the evaluation has a total of 0.
 ///
-///     train::trainer trainer(train::linearised_objective(net), weights, optimizer::sgd<double>(..),
+///     train::trainer trainer(train::linearised_objective{net}, weights, optimizer::sgd<double>(..),
 ///                            {.learning_rate = 1, .decay_schedule = schedule::window{5000, 10000, 1e-3}});
 template <class Net>
 class linearised_objective {

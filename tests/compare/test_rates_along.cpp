@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <lindyn/compare/linearised_flow.hpp>
+#include <lindyn/compare/linearised_rates.hpp>
+#include <lindyn/compare/rates_along.hpp>
+#include <lindyn/core/random.hpp>
+#include <lindyn/model/linearised_attention.hpp>
+#include <lindyn/model/linearised_hessian.hpp>
+#include <lindyn/optimizer/sgd.hpp>
+#include <lindyn/population/finite/vector_composition.hpp>
+#include <lindyn/rates/linearised_system.hpp>
+#include <lindyn/train/linearised_objective.hpp>
+#include <lindyn/train/trainer.hpp>
+
+#include "../complaint.hpp"
+#include "../difference.hpp"
+
+using namespace lindyn;
+using lindyn::testing::complaint;
+using lindyn::testing::difference;
+
+namespace {
+
+using network = model::linearised_attention<>;
+
+/// 6 keys, 4 anchors, 15 pairs, 10 entries.
+network small_network(task::pair_reduction reduction = task::pair_reduction::mean) {
+  return network(population::vector_composition({.keys = 6, .anchors = 4, .training_pairs = 15, .width = 10}),
+                 reduction);
+}
+
+std::vector<double> start_of(const network& net, double gamma, std::uint64_t seed = 1) {
+  return model::initial_weights(net, {.gamma = gamma, .seed = seed});
+}
+
+compare::rates_comparison along(const network& net, const std::vector<double>& start, double until,
+                                const rates::decay_course& decay = {}) {
+  const auto flow = compare::linearised_flow(net, start, {.until = until, .decay = decay, .tolerance = 1e-10});
+  return compare::rates_along(net, std::span(start), flow.records, decay, 1e-11);
+}
+
+}  // namespace
+
+TEST_CASE("the rate system of eight numbers is the gradient flow of all weights, with decay and either reduction") {
+  const rates::decay_course decay(schedule::window{20, 60, 0.02});
+  for (const auto reduction : {task::pair_reduction::mean, task::pair_reduction::sum}) {
+    const network net = small_network(reduction);
+    const auto both = along(net, start_of(net, 1.1), reduction == task::pair_reduction::mean ? 200 : 30, decay);
+    const auto apart = compare::difference(both.full, both.linearised);
+    CHECK(apart.memorising < 1e-8);
+    CHECK(apart.reasoning < 1e-8);
+    CHECK(both.full.reasoning.back() > 0.4);
+    // .. where the system without what is random at the start is far off.
+    CHECK(compare::difference(both.full, both.reduced).reasoning > 0.05);
+  }
+}
+
+TEST_CASE("the reduced system is what a start without anything random does, and its error falls as gamma^2") {
+  const network net = small_network();
+  std::vector<double> start(static_cast<std::size_t>(net.parameters().size()));
+  const auto& data = net.data();  // one-hot keys: W1 = a rho e'; W2 = b over the pairs' anchors
+  const auto rule = net.parameters().view("W1", start), coupling = net.parameters().view("W2", start);
+  for (int row = 0; row < 10; ++row)
+    for (int key = 0; key < 6; ++key) rule(row, key) = 0.03 * data.rule[static_cast<std::size_t>(row * 6 + key)];
+  for (const auto& [first, second] : data.pairs) coupling(6 + second, 6 + first) = 0.01;
+  const auto exact = along(net, start, 150);
+  CHECK(compare::difference(exact.full, exact.reduced).memorising < 1e-8);
+  CHECK(compare::difference(exact.full, exact.reduced).reasoning < 1e-8);
+  CHECK(exact.full.reasoning.back() > 0.5);
+
+  std::vector<double> errors;
+  for (const double gamma : {0.1, 0.2, 0.4}) {
+    const auto both = along(net, start_of(net, gamma), 300);
+    errors.push_back(compare::difference(both.full, both.reduced).reasoning);
+    REQUIRE(both.full.half_time);
+    REQUIRE(both.reduced.half_time);
+    CHECK(*both.full.half_time > *both.reduced.half_time);  // what is random delays reasoning
+  }
+  CHECK(errors[1] / errors[0] == doctest::Approx(4).epsilon(0.15));
+  CHECK(errors[2] / errors[1] == doctest::Approx(4).epsilon(0.15));
+}
+
+TEST_CASE("gradient descent on all weights is Euler's method on the eight numbers, in every decay mode") {
+  constexpr double rate = 0.5;
+  const network net = small_network();
+  const auto start = start_of(net, 0.9);
+  network::workspace memory;
+  const auto reduction = compare::reduction_of(net);
+  const rates::linearised_system system(reduction.slopes);
+  for (const auto mode : enumerators<optimizer::decay_mode>()) {
+    const schedule::schedule lambda = schedule::window{50, 120, 0.004};
+    const rates::decay_course decay(lambda, {.learning_rate = rate, .mode = mode});
+    std::vector<double> weights = start, found, expected;
+    train::trainer trainer(train::linearised_objective{net}, weights, optimizer::sgd<double>(net.parameters().size()),
+                           {.learning_rate = rate, .decay_schedule = lambda, .decay_mode = mode});
+    std::vector<double> state = reduction.linearised_state(model::masses(net, std::span(start), memory),
+                                                           model::curvature(net, std::span(start), memory));
+    std::vector<double> slope(state.size());
+    trainer.run(200, memory, [&](const auto& here) {
+      network::workspace own;
+      const auto masses = model::masses(net, here.weights, own);
+      found.insert(found.end(), {masses.memorising, masses.reasoning});
+      expected.insert(expected.end(), {system.memorising(state), system.reasoning(state)});
+      system.velocity(state, decay(decay.step().time(static_cast<double>(here.step))), slope);
+      for (std::size_t i = 0; i < state.size(); ++i) state[i] += rate * slope[i];
+    });
+    CHECK(difference(found, expected) < 1e-12);
+  }
+}
+
+TEST_CASE("derivatives of the rate system's velocity") {
+  const rates::linearised_system system({.memorising = 0.3, .rule = 0.7, .coupling = 1.9});
+  counter_generator generator(5);
+  std::vector<double> x(8), above(8), below(8), found(64), expected(64);
+  for (double& entry : x) entry = standard_normal(generator);
+  system.jacobian(x, 0.2, {found.data(), 8, 8});
+  for (std::size_t by = 0; by < 8; ++by) {
+    auto moved = x;
+    moved[by] = x[by] + 1e-4;
+    system.velocity(moved, 0.2, above);
+    moved[by] = x[by] - 1e-4;
+    system.velocity(moved, 0.2, below);
+    for (std::size_t of = 0; of < 8; ++of) expected[8 * of + by] = (above[of] - below[of]) / 2e-4;
+  }
+  CHECK(difference(found, expected) < 1e-7);  // the difference quotient's error: third derivatives x h^2
+}
+
+TEST_CASE("rates are those of the blocks of the Hessian, with the weights' own norms") {
+  const network net = small_network();
+  const auto weights = start_of(net, 0.8);
+  network::workspace memory;
+  const auto rates = compare::rates_of(net, std::span(weights), memory);
+  CHECK(rates.statistics.key_eigenvalue == doctest::Approx(1.0 / 6).epsilon(1e-14));  // one-hot keys: 1/K
+  CHECK(rates.printed.memorising == doctest::Approx(1.0 / 6));
+  CHECK(rates.corrected.memorising == doctest::Approx(1.0 / 90));
+  CHECK(rates.corrected.reasoning == doctest::Approx(rates.printed.reasoning));  // mean: mu_m is what is 15 times less
+  CHECK(rates.rule_over_memory() == doctest::Approx(15 * rates.printed.reasoning / rates.printed.memorising));
+  CHECK(rates.expected_coupling == doctest::Approx(1.0 / 10));
+
+  // Rayleigh's quotient, by power iteration on the block itself.
+  const auto top = [&](const std::string& name) {
+    const auto block = model::hessian_block(net, std::span(weights), name, memory);
+    std::vector<double> x(100), y(100);
+    counter_generator generator(1);
+    for (double& entry : x) entry = standard_normal(generator);
+    double norm = 0;
+    for (int step = 0; step < 40; ++step) {
+      norm = 0;
+      for (std::size_t i = 0; i < 100; ++i) {
+        y[i] = 0;
+        for (std::size_t j = 0; j < 100; ++j) y[i] += block[100 * i + j] * x[j];
+        norm += y[i] * y[i];
+      }
+      for (std::size_t i = 0; i < 100; ++i) x[i] = y[i] / std::sqrt(norm);
+    }
+    return std::sqrt(norm);
+  };
+  CHECK(top("M.0.1") == doctest::Approx(rates.corrected.memorising).epsilon(1e-12));
+  CHECK(top("W1") == doctest::Approx(rates.corrected.reasoning).epsilon(1e-12));
+  CHECK(top("W2") == doctest::Approx(rates.coupling_growth).epsilon(1e-12));
+  double rule_square = 0;  // Q = mean |W1 e_k|^2
+  for (const double entry : net.ruled(std::span(weights), memory)) rule_square += entry * entry / 6;
+  CHECK(rates.coupling_over_memory() == doctest::Approx(6 * rule_square).epsilon(1e-12));
+
+  const network summed = small_network(task::pair_reduction::sum);
+  const auto sums = compare::rates_of(summed, std::span(weights), memory);
+  CHECK(sums.corrected.memorising == doctest::Approx(sums.printed.memorising));  // sum: mu_r is what is 15 times more
+  CHECK(sums.corrected.reasoning == doctest::Approx(15 * sums.printed.reasoning));
+  CHECK(sums.coupling_over_memory() == doctest::Approx(rates.coupling_over_memory()));
+}
+
+TEST_CASE("what makes no sense is refused by name") {
+  const network composed(population::vector_composition(
+      {.keys = 4, .anchors = 3, .training_pairs = 6, .width = 7, .rule = population::composition_rule::composed}));
+  CHECK(complaint([&] { return compare::reduction_of(composed); }).find("separable") != std::string::npos);
+  const network net = small_network();
+  const auto start = start_of(net, 1);
+  CHECK(complaint([&] { return compare::rates_along(net, std::span(start), {}, {}); }).starts_with("records.size() "));
+  CHECK(complaint([&] { return compare::linearised_flow(net, {1, 2}, {}); }).starts_with("weights.size() = 2 "));
+  CHECK(complaint([] { return rates::linearised_system({.rule = 0}); }).starts_with("slopes."));
+}
