@@ -63,12 +63,17 @@ inline void require_valid(const linearised_statistics& of) {
   return {scale * of.key_eigenvalue, scale * of.pairs * of.coupling * of.key_eigenvalue};
 }
 
-/// Members of printed_system.
+/// What masses come to.
+struct capacities {
+  double memorising = 1;  ///< m*
+  double reasoning = 1;   ///< r*
+};
+
+/// Options of printed_system.
 struct printed_options {
-  rates::growth growth = {};  ///< mu_m and mu_r
-  double memorising = 1;      ///< m*, what can be memorised
-  double reasoning = 1;       ///< r*, what can be reasoned
-  double exponent = 1;        ///< of decay in r: 1 as printed ("both alike"), p for a product of p factors
+  rates::growth growth = {};          ///< mu_m and mu_r
+  rates::capacities capacities = {};  ///< m* and r*, without decay
+  double exponent = 1;                ///< q, of decay in r: 1 as printed ("both alike"), p for a product of p factors
 };
 
 /// \f$\dot m = \mu_m (m^* - m) - \lambda m\f$ and \f$\dot r = \mu_r (r^* - r) - q \lambda r\f$: two masses that don't know
@@ -86,8 +91,8 @@ public:
     };
     positive("growth.memorising", options.growth.memorising);
     positive("growth.reasoning", options.growth.reasoning);
-    positive("memorising", options.memorising);
-    positive("reasoning", options.reasoning);
+    positive("capacities.memorising", options.capacities.memorising);
+    positive("capacities.reasoning", options.capacities.reasoning);
     require(options.exponent >= 0 && std::isfinite(options.exponent), "exponent", options.exponent,
             "not negative, and finite");
   }
@@ -97,8 +102,8 @@ public:
 
   /// m' and r' under decay lambda.
   void velocity(std::span<const double> x, double lambda, std::span<double> dxdt) const noexcept {
-    dxdt[0] = options_.growth.memorising * (options_.memorising - x[0]) - lambda * x[0];
-    dxdt[1] = options_.growth.reasoning * (options_.reasoning - x[1]) - options_.exponent * lambda * x[1];
+    dxdt[0] = options_.growth.memorising * (options_.capacities.memorising - x[0]) - lambda * x[0];
+    dxdt[1] = options_.growth.reasoning * (options_.capacities.reasoning - x[1]) - options_.exponent * lambda * x[1];
   }
   /// Derivatives of the velocity.
   void jacobian(std::span<const double>, double lambda, matrix_view<double> derivatives) const noexcept {
@@ -110,21 +115,20 @@ public:
   [[nodiscard]] double memorising(std::span<const double> x) const noexcept { return x[0]; }
   /// r.
   [[nodiscard]] double reasoning(std::span<const double> x) const noexcept { return x[1]; }
-  /// What m comes to under constant decay.
-  [[nodiscard]] double memorising_capacity(double lambda) const noexcept {
-    return options_.memorising * options_.growth.memorising / (options_.growth.memorising + lambda);
-  }
-  /// What r comes to under constant decay.
-  [[nodiscard]] double reasoning_capacity(double lambda) const noexcept {
-    return options_.reasoning * options_.growth.reasoning / (options_.growth.reasoning + options_.exponent * lambda);
+  /// What both come to under constant decay: mu_m m* / (mu_m + lambda) and mu_r r* / (mu_r + q lambda).
+  [[nodiscard]] rates::capacities capacities(double lambda) const noexcept {
+    const auto& [memorising, reasoning] = options_.growth;
+    return {options_.capacities.memorising * memorising / (memorising + lambda),
+            options_.capacities.reasoning * reasoning / (reasoning + options_.exponent * lambda)};
   }
   /// The exact state after some time of constant decay.
   [[nodiscard]] std::array<double, 2> after(std::span<const double> x, double lambda, double duration) const noexcept {
     const auto relaxed = [duration](double from, double to, double rate) {
       return from + (from - to) * std::expm1(-rate * duration);
     };
-    return {relaxed(x[0], memorising_capacity(lambda), options_.growth.memorising + lambda),
-            relaxed(x[1], reasoning_capacity(lambda), options_.growth.reasoning + options_.exponent * lambda)};
+    const rates::capacities rest = capacities(lambda);
+    return {relaxed(x[0], rest.memorising, options_.growth.memorising + lambda),
+            relaxed(x[1], rest.reasoning, options_.growth.reasoning + options_.exponent * lambda)};
   }
 
 private:

@@ -14,6 +14,8 @@
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/integrate/flow.hpp>
+#include <lindyn/integrate/flow_options.hpp>
+#include <lindyn/integrate/system.hpp>
 #include <lindyn/rates/printed_system.hpp>
 #include <lindyn/rates/reduced_system.hpp>
 
@@ -100,16 +102,16 @@ inline void require_rest(const slopes& slopes, int factors, double lambda) {
 
 /// The edge between reasoning and extinction at a given m under constant decay: from larger equal factors than this, with m
 /// as given, the system comes to rest reasoning, from smaller ones memorising. 0 for p = 2, where reasoning grows from any
-/// start; none where reasoning can't rest.
+/// start; infinite where no factors are large enough; none where reasoning can't rest.
 ///
 /// It is the stable manifold of the saddle. The system of equal factors is competitive (each of m and x slows the other),
-/// so that the manifold is the graph of an increasing function x(m), followed here from the saddle by dx/dm = x' / m'.
+/// so that the manifold is the graph of an increasing function x(m), followed here from the saddle by dx/dm = x' / m', as
+/// y = x^-(p-2), which reaches 0 where x is infinite.
 /// \param slopes     s_m and s_r
 /// \param lambda     positive
 /// \param m          where the factors are asked for, in [0, 1]
 /// \param tolerance  of each step of the integration
-/// \throws argument_error as reasoning_at_rest, and for another lambda or m
-/// \throws solver_error if no factor is large enough
+/// Throws argument_error as reasoning_at_rest, and for another lambda or m.
 template <int Factors>
 requires(Factors >= 2) [[nodiscard]] inline std::optional<double> basin_edge(const slopes& slopes, double lambda,
                                                                              double m, double tolerance = 1e-10) {
@@ -131,14 +133,24 @@ requires(Factors >= 2) [[nodiscard]] inline std::optional<double> basin_edge(con
     const double eigenvalue = half_trace - std::hypot(half_gap, std::sqrt(entries[1] * entries[2]));
     const double slope = (eigenvalue - entries[0]) / entries[1];
     const double way = m - saddle_m, first = 1e-6 * way;  // the curve is straight there to 1e-12
-    const auto along = [&](const integrate::state& x, integrate::state& dxds, double s) {
-      const double at[2] = {saddle_m + first + s * (way - first), x[0]};
-      double velocity[2];
-      system.velocity(at, lambda, velocity);
-      dxds[0] = (way - first) * velocity[1] / velocity[0];
-    };
     if (way == 0) return saddle_x;
-    return integrate::flow(along, {saddle_x + slope * first}, 0, 1, {.tolerance = tolerance}).state[0];
+    constexpr double order = Factors - 2;
+    const auto along = [&](const integrate::state& y, integrate::state& dyds, double s) {
+      double steepness =
+          slopes.reasoning / slopes.memorising;  // -(dy/dm) / (p - 2), to which it tends as x grows beyond all bounds
+      if (y[0] > 0) {
+        const double at[2] = {saddle_m + first + s * (way - first), std::pow(y[0], -1 / order)};
+        double velocity[2];
+        system.velocity(at, lambda, velocity);
+        steepness = y[0] / at[1] * velocity[1] / velocity[0];
+      }
+      dyds[0] = -(way - first) * order * steepness;
+      return y[0];
+    };
+    const double start = std::pow(saddle_x + slope * first, -order);
+    const auto end = integrate::flow(along, {start}, 0, 1, {.tolerance = tolerance, .stop_at = 0});
+    if (end.status == integrate::flow_status::event) return std::numeric_limits<double>::infinity();
+    return std::pow(end.state[0], -1 / order);
   }
 }
 

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <lindyn/core/views.hpp>
+#include <lindyn/optimizer/decay.hpp>
+#include <lindyn/rates/critical_window_map.hpp>
+#include <lindyn/rates/printed_system.hpp>
+#include <lindyn/rates/reduced_system.hpp>
+#include <lindyn/rates/rest_states.hpp>
+#include <lindyn/rates/window_protocol.hpp>
+#include <lindyn/rates/windows.hpp>
+#include <lindyn/sweep/axis.hpp>
+#include <lindyn/sweep/grid.hpp>
+#include <lindyn/sweep/journal.hpp>
+
+#include "../complaint.hpp"
+
+namespace rates = lindyn::rates;
+namespace sweep = lindyn::sweep;
+using lindyn::testing::complaint;
+
+namespace {
+
+/// Decay of 4e-3 an update at learning rate 3e-3 is 4/3 per unit of time.
+const rates::step_size step{.learning_rate = 3e-3, .mode = lindyn::optimizer::decay_mode::absolute};
+
+const auto three_factors = [](double gamma) {
+  const rates::equal_factor_system<3> system({.memorising = 1, .reasoning = 10});
+  return rates::trial<rates::equal_factor_system<3>>{system, {0, rates::initial_factor(gamma, 16)}};
+};
+
+}  // namespace
+
+TEST_CASE("the printed window, and with corrected rates none") {
+  const double delta = std::exp(-3.0);
+  const auto printed = rates::printed_window({.memorising = 0.5, .reasoning = 0.02}, delta);
+  CHECK(printed.begin == doctest::Approx(6).epsilon(1e-14));
+  CHECK(printed.end == doctest::Approx(150).epsilon(1e-14));
+  // At those times the printed masses lack delta of what they come to.
+  const rates::printed_system system({.growth = {0.5, 0.02}, .capacities = {0.9, 0.7}});
+  const std::vector<double> start{0, 0};
+  CHECK(system.after(start, 0, printed.begin)[0] == doctest::Approx(0.9 * (1 - delta)).epsilon(1e-12));
+  CHECK(system.after(start, 0, printed.end)[1] == doctest::Approx(0.7 * (1 - delta)).epsilon(1e-12));
+  // 45 pairs and c_r = 1: reasoning is faster from gamma = 0.15 on.
+  const auto corrected = rates::printed_window(rates::corrected_growth({.coupling = 0.64, .pairs = 45}), delta);
+  CHECK(corrected.end < corrected.begin);
+  CHECK(complaint([] { return rates::printed_window({1, 1}, 1); }).starts_with("delta = 1 "));
+}
+
+TEST_CASE("in the printed system decay lowers the share of reasoning, the more the later it begins") {
+  const rates::printed_system system({.growth = {1, 0.1}});
+  double before = rates::reasoning_share(system, system.after(std::vector<double>{0, 0}, 0, 60));
+  for (const double onset : {0.0, 5'000.0, 10'000.0, 15'000.0}) {
+    const auto end = rates::train_under(system, {0, 0}, {.onset = onset, .step = step});
+    const double share = rates::reasoning_share(system, end.state);
+    CHECK(share < before);
+    before = share;
+  }
+}
+
+TEST_CASE("the onset from which decay no longer extinguishes is where factors pass the basin's edge") {
+  const auto check = [](const auto& system, double x) {
+    const rates::window_protocol protocol{.step = step};
+    const auto predicted = rates::critical_onset<system.factors>(system.slopes(), x, 4.0 / 3);
+    const auto found = rates::decisive_onsets(system, {0, x}, protocol, {.candidates = 8, .resolution = 0.25});
+    REQUIRE(predicted);
+    REQUIRE(found);
+    return std::pair(step.updates(*predicted), found->begin);
+  };
+  // A window of 5,000 updates lasts long enough to decide.
+  const auto [three, three_found] = check(rates::equal_factor_system<3>({1, 10}), 0.15);
+  CHECK(three == doctest::Approx(64.6).epsilon(1e-3));
+  CHECK(std::abs(three - three_found) < 1);
+  const auto [four, four_found] = check(rates::equal_factor_system<4>({1, 10}), 0.25);
+  CHECK(four == doctest::Approx(387.1).epsilon(1e-3));
+  CHECK(std::abs(four - four_found) < 1);
+  const auto [two, two_found] = check(rates::equal_factor_system<2>({1, 10}), 0.05);
+  CHECK(two == 0);
+  CHECK(two_found == 0);
+  CHECK_FALSE(rates::critical_onset<3>({1, 5}, 0.1, 4.0 / 3));  // too small to pass it at any time
+  CHECK_FALSE(rates::critical_onset<3>({1, 5}, 0.3, 1e3));      // no reasoning rests under so much decay
+}
+
+TEST_CASE("two factors take over in the time of their growth rate") {
+  const rates::reduced_system<2> system({.memorising = 1, .reasoning = 5});
+  const double lambda = 0.1, m = rates::memorising_at_rest(system.slopes(), lambda).memorising;
+  const double growth = rates::reasoning_growth(system.slopes(), 2, lambda, 1);
+  const auto time = [&](double x) { return *rates::takeover_time(system, {m, x, x}, lambda, 1e3); };
+  // A tenth of both factors costs ln(100) / growth.
+  CHECK(std::abs(time(1e-5) - time(1e-4) - std::log(100.0) / growth) < 1e-3);
+  CHECK_FALSE(rates::takeover_time(system, {m, 1e-4, 1e-4}, lambda, 1));
+  CHECK_FALSE(rates::takeover_time(rates::reduced_system<2>({1, 0.9}), {m, 1e-2, 1e-2}, lambda, 100));
+}
+
+TEST_CASE("a map is what trainings under its windows come to, for any number of threads and resumed") {
+  const sweep::grid grid({sweep::axis::listed("width", {500, 5'000}), sweep::axis::listed("onset", {0, 300, 18'000}),
+                          sweep::axis::listed("gamma", {0.4, 0.6})});
+  const rates::window_map_options options{.protocol = {.step = step}, .threads = 2};
+  const auto map = rates::critical_window_map(three_factors, grid, options);
+  for (lindyn::index i = 0; i < grid.size(); ++i) {
+    const auto at = grid.at(i).values;
+    const auto trial = three_factors(at[2]);
+    const auto end = rates::train_under(trial.system, trial.start, {.onset = at[1], .width = at[0], .step = step},
+                                        {.tolerance = options.tolerance});
+    CHECK(map.values()(i, 0) == rates::reasoning_share(trial.system, end.state));
+    CHECK(map.values()(i, 1) == end.state[0]);
+    CHECK(map.values()(i, 2) == trial.system.reasoning(end.state));
+    CHECK(map.values()(i, 3) == (at[1] + at[0] > 20'000 ? 20 * (20'000 - at[1]) / at[0] : 20));
+  }
+  const auto share = map.column("share");
+  CHECK(share[7] < 0.01);  // 5,000 updates from the first on, gamma 0.6: extinct
+  CHECK(share[9] > 0.8);   // .. from 300 on: reasoning
+  const auto stiff = rates::critical_window_map(three_factors, grid, {.protocol = {.step = step}, .stiff = true});
+  for (std::size_t i = 0; i < share.size(); ++i) CHECK(std::abs(stiff.column("share")[i] - share[i]) < 1e-4);
+
+  const std::filesystem::path journal = std::filesystem::temp_directory_path() / "lindyn_critical_window_map.journal";
+  std::filesystem::remove(journal);
+  auto kept = options;
+  kept.journal = journal;
+  CHECK(rates::critical_window_map(three_factors, grid, kept).column("share") == share);
+  CHECK(rates::critical_window_map(three_factors, grid, kept).column("share") == share);
+  kept.protocol.budget = 10;
+  CHECK_THROWS_AS((void)rates::critical_window_map(three_factors, grid, kept), sweep::other_configuration_error);
+  std::filesystem::remove(journal);
+  CHECK(complaint([&] {
+          return rates::critical_window_map(three_factors, sweep::grid({sweep::axis::listed("start", {1})}), options);
+        }).starts_with("axis = start "));
+}
