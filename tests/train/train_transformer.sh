@@ -53,6 +53,21 @@ grep -q '"budget_decay": 0.0,' early/summary.json || fail "a run that ends at on
 "$program" --config whole/configuration.json --observe norms --steps 5 --out again > again.log
 grep -q 'WARNING.*window(3, 9, 0.01) goes on behind' again.log || fail "a window past the end isn't warned of"
 
+# Of the unseen pair of anchor shift there are three scores, which add up to 1.
+tiny=(--layers 1 --heads 1 --width 8 --hidden 8)
+"$program" --preset anchor_shift "${tiny[@]}" --per-pair 20 --test-per-pair 20 --steps 4 --out shift > shift.log
+[[ $(head -1 shift/metrics.csv) == *,seen_accuracy,test_inferential,test_symmetric,test_other ]] ||
+  fail "metrics of anchor shift lack its scores"
+awk -F, 'NR > 1 && ($14 + $15 + $16 - 1)^2 > 1e-12 { exit 1 }' shift/metrics.csv || fail "the scores don't add up to 1"
+
+# What the network writes itself matches where the answers do that it gives while it reads what is expected.
+"$program" --preset scan "${tiny[@]}" --lr .01 --steps 60 --evaluate test --reached .0001 --out scan > scan.log
+[[ $(wc -l < scan/decoded.csv) == 7707 ]] || fail "not all of SCAN's test commands are decoded"
+grep -q '^jump twice,I_JUMP I_JUMP <end>,' scan/decoded.csv || fail "decoded.csv doesn't say what is expected"
+share() { sed -n "s/^  \"$1\": \(.*\),$/\1/p" scan/summary.json; }
+[[ $(share test_exact_match) == "$(share test_decoded_exact_match)" ]] || fail "decoding matches others than evaluation"
+[[ $(share training_exact_match) == null ]] || fail "there are values of training with --evaluate test"
+
 # Bad input is refused with a sentence that names it, and leaves nothing.
 refused() {
   local words=$1 code=0
@@ -81,6 +96,11 @@ refused 'layers' --layers 100000
 refused 'modulus' --task modular_arithmetic --modulus 10000
 refused 'MiB' --width 262144 --hidden 1
 refused 'batch = 0' --batch 0
+refused 'most_outputs = 48' --task scan --most-outputs 48
+refused 'per-pair has no effect' --per-pair 3
+refused 'split-seed has no effect' --task scan --split-seed 3
+refused 'per_pair = 0' --task anchor_shift --per-pair 0
+refused 'frequencies' --task scan --observe frequencies
 refused 'tied-head' --task modular_arithmetic --tied-head
 refused 'bogus' --bogus 1
 refused 'divisible by' --heads 3

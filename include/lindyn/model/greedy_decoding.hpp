@@ -22,7 +22,7 @@ namespace lindyn::model {
 struct decoding_options {
   int end = task::no_answer;  ///< the token behind which nothing is written; no_answer: there is none
   int most = 50;              ///< tokens that are written at most, the end among them
-  index block = 1024;         ///< sequences that are evaluated at once
+  index block = 256;          ///< sequences that are evaluated at once
 };
 
 /// What a causal network writes behind its prompts: each time the token with the largest logit (the first of equals), which
