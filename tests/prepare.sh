@@ -29,10 +29,10 @@ need_to_build() {
   need g++ cmake git libeigen3-dev libboost-dev nlohmann-json3-dev doctest-dev libcli11-dev libbenchmark-dev "$@"
 }
 
-# build PRESET TARGET [OPTION OF CMAKE..]: configures the preset and builds one target; all that it says is on stderr.
+# build PRESET TARGETS [OPTION OF CMAKE..]: configures the preset and builds the targets; all that it says is on stderr.
 build() (
   if command -v ninja > /dev/null; then export CMAKE_GENERATOR=${CMAKE_GENERATOR-Ninja}; fi
   cd "$root"
   cmake --preset "$1" "${@:3}" >&2
-  cmake --build --preset "$1" --parallel "$(nproc)" --target "$2" >&2
+  cmake --build --preset "$1" --parallel "$(nproc)" --target $2 >&2
 )
