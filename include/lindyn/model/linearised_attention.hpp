@@ -268,9 +268,10 @@ template <class Scalar, class Backend>
   const parameter_table& table = net.parameters();
   std::vector<Scalar> result(static_cast<std::size_t>(table.size()));
   for (index place = 0; place < table.count(); ++place) {
+    const double gamma = place < 2 ? options.gamma : options.memorising_gamma;
+    if (gamma == 0) continue;
+    const double deviation = gamma / std::sqrt(static_cast<double>(net.data().width));
     counter_generator generator(options.seed, weight_stream + static_cast<std::uint64_t>(place));
-    const double deviation =
-        (place < 2 ? options.gamma : options.memorising_gamma) / std::sqrt(static_cast<double>(net.data().width));
     for (Scalar& value : table.view(table[place], result))
       value = static_cast<Scalar>(deviation * standard_normal(generator));
   }
