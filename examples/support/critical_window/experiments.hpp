@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "causes.hpp"
 #include "planner.hpp"
 
 namespace examples::critical_window {
@@ -141,7 +142,7 @@ inline void add_five_conditions(planner& plan, const std::vector<std::string>& i
 [[nodiscard]] inline std::vector<experiment> experiments(const extent& all) {
   using namespace detail;
   return {plan_modes(all), plan_onset(all),  plan_gamma(all), plan_narrow(all), plan_sgd(all), plan_condensation(all),
-          plan_basin(all), plan_layers(all), plan_mod67(all), plan_scan(all),   plan_map(all)};
+          plan_basin(all), plan_layers(all), plan_mod67(all), plan_scan(all),   plan_map(all), plan_causes(all)};
 }
 
 }  // namespace examples::critical_window

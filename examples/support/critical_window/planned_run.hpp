@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <lindyn/core/parameter_table.hpp>
 #include <lindyn/io/digest.hpp>
@@ -39,6 +40,13 @@ struct decay_window {
   }
 };
 
+/// Weights of modules, as "blocks.1.mlp", are multiplied by a factor when so many steps are made.
+struct weight_scaling {
+  index at = 0;
+  std::vector<std::string> modules = {};
+  double factor = 1;
+};
+
 /// A training, with the labels of its row in runs.csv.
 struct planned_run {
   std::string experiment;
@@ -51,6 +59,8 @@ struct planned_run {
   std::function<void(const lindyn::parameter_table&, lindyn::train::trainer_options&)> adjust = {};
   /// Number of steps behind which the optimiser forgets its moments.
   std::optional<index> forget_at = {};
+  /// Weights that are multiplied by a factor.
+  std::optional<weight_scaling> scaling = {};
 
   /// \param within  the experiment's name
   /// \param what    the condition's name

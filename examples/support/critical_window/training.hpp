@@ -19,6 +19,7 @@
 #include "../progress_line.hpp"
 #include "../resources.hpp"
 #include "../train_transformer/training.hpp"
+#include "network_parts.hpp"
 #include "record.hpp"
 
 namespace examples::critical_window {
@@ -57,6 +58,9 @@ public:
       if (number == std::ssize(starts)) starts.push_back(key);
       branches_.push_back({.start = number, .steps = plan.of.steps, .options = options_of(plan)});
       if (plan.forget_at) branches_.back().interventions.push_back(train::forget_moments<trainer>(*plan.forget_at));
+      if (const auto& scaling = plan.scaling)
+        branches_.back().interventions.push_back(train::scale_weights<trainer>(
+            scaling->at, matrices_of(net_.parameters(), scaling->modules), scaling->factor));
     }
   }
 
