@@ -32,6 +32,7 @@
 #include <lindyn/train/interrupt.hpp>
 
 #include "support/critical_window/experiments.hpp"
+#include "support/critical_window/pictures.hpp"
 #include "support/critical_window/results.hpp"
 #include "support/critical_window/training.hpp"
 #include "support/program.hpp"
@@ -132,8 +133,9 @@ io::json summary_so_far(const std::filesystem::path& path) {
   return summary;
 }
 
-/// runs.csv, of all experiments that have finished runs, and the entry of one of them in summary.json.
-void write_results(const options& o, const parts::experiment& of, double cpu_seconds) {
+/// runs.csv, of all experiments that have finished runs, and an experiment's entry in summary.json and picture.
+/// \return false if it couldn't be drawn
+bool write_results(const options& o, const parts::experiment& of, double cpu_seconds) {
   const examples::undisturbed writing;
   io::csv_writer csv(o.out / "runs.csv", parts::run_columns);
   for (const auto& each : parts::experiments(o.extent))
@@ -150,13 +152,15 @@ void write_results(const options& o, const parts::experiment& of, double cpu_sec
            {"quick", o.extent.quick},    {"settings", parts::summarise(results)}};
   examples::append_provenance(entry);
   io::write_json(path, summary);
+  return parts::draw_experiment(o.out, of, results);
 }
 
 void tell(const parts::planned_run& plan, const parts::history& record, index done, index all) {
   const auto& last = record.rows().back();
   std::printf("  %lld of %lld  %s, %s, gamma %g, seed %lld: accuracy %.3f\n", static_cast<long long>(done),
               static_cast<long long>(all), plan.of.decay_mode.c_str(), plan.of.decay.c_str(), plan.of.gamma,
-              static_cast<long long>(plan.of.seed), last[parts::record_column("test_accuracy")]);
+              static_cast<long long>(plan.of.seed),
+              last[record.column(examples::train_transformer::decisive_column(plan.of))]);
   std::fflush(stdout);
 }
 
@@ -165,6 +169,7 @@ int work(const options& o) {
   io::prepare_output_folder(o.out, true);
   std::filesystem::create_directories(o.out / "runs");
   lindyn::train::interrupt interrupt;
+  bool drawn = true;
   for (const auto& each : chosen(o)) {
     std::cout << each.name << ": " << each.about << std::endl;
     const double begin = examples::resources_used().cpu_seconds;
@@ -174,13 +179,14 @@ int work(const options& o) {
     parts::train_missing(
         o.out / "runs", each.runs, o.threads, [&] { return interrupt.requested(); },
         [&](const auto& plan, const auto& record) { tell(plan, record, ++done, count); });
-    write_results(o, each, examples::resources_used().cpu_seconds - begin);
+    drawn = write_results(o, each, examples::resources_used().cpu_seconds - begin) && drawn;
     if (interrupt.requested()) {
       std::cout << "Interrupted. The same command goes on with what is missing." << std::endl;
       return 128 + interrupt.signal();
     }
   }
-  std::cout << "\nWritten to " << o.out.string() << ": runs.csv, summary.json, runs/\n";
+  examples::report_written(o.out, "runs.csv, summary.json, runs/, and for each experiment NAME.csv, NAME.gnuplot",
+                           "NAME.png, NAME.svg", drawn);
   return 0;
 }
 

@@ -15,10 +15,11 @@
 #include <lindyn/io/json.hpp>
 #include <lindyn/model/prenorm_transformer.hpp>
 #include <lindyn/observe/condensation.hpp>
-#include <lindyn/population/finite/split.hpp>
 #include <lindyn/train/observer.hpp>
 
+#include "../train_transformer/data.hpp"
 #include "../train_transformer/history.hpp"
+#include "../train_transformer/task_metrics.hpp"
 #include "planned_run.hpp"
 
 namespace examples::critical_window {
@@ -26,13 +27,13 @@ namespace examples::critical_window {
 /// Evaluations along a training, a row each; a training that has diverged ends in a row that has nothing but the step.
 using train_transformer::history;
 
-/// Columns of a record. The accuracies are those of all sequences of training and of test.
-inline const std::vector<std::string> record_columns{"step",      "training_loss", "training_accuracy",
-                                                     "test_loss", "test_accuracy", "condensation"};
-
-/// The place of a column of a record.
-[[nodiscard]] inline std::size_t record_column(std::string_view name) {
-  return static_cast<std::size_t>(std::ranges::find(record_columns, name) - record_columns.begin());
+/// Columns of a record. The accuracies are those of all sequences of training and of test; a task's own columns, such as
+/// SCAN's exact matches, are the last.
+[[nodiscard]] inline std::vector<std::string> record_columns(const settings& of) {
+  std::vector<std::string> result{"step",      "training_loss", "training_accuracy",
+                                  "test_loss", "test_accuracy", "condensation"};
+  for (auto& own : train_transformer::task_columns(of)) result.push_back(std::move(own));
+  return result;
 }
 
 /// Where a finished training is kept: its settings, for train_transformer --config, and its record, which comes last.
@@ -46,7 +47,7 @@ struct run_files {
 [[nodiscard]] inline std::optional<history> read_record(const std::filesystem::path& folder, const planned_run& of) {
   const run_files files(folder, of);
   if (!std::filesystem::exists(files.record)) return std::nullopt;
-  history result(record_columns);
+  history result(record_columns(of.of));
   result.read(files.record, std::numeric_limits<index>::max());
   return result;
 }
@@ -63,45 +64,47 @@ using network = lindyn::model::prenorm_transformer<float>;
 /// Appends a row to a record at each evaluation. A copy goes on by itself.
 class recorder {
 public:
-  /// \param net, data  outlive the recorder
-  recorder(const network& net, const lindyn::population::split_set& data, const settings& of)
-      : net_(&net), data_(&data), stride_(of.evaluate_every), last_(of.steps) {}
+  /// \param net, data, of  outlive the recorder
+  recorder(const network& net, const train_transformer::task_data& data, const settings& of)
+      : net_(&net), data_(&data), of_(&of) {}
 
   /// Whether it hears of that step.
-  [[nodiscard]] bool wants(index step) const { return step % stride_ == 0 || step == last_; }
+  [[nodiscard]] bool wants(index step) const { return step % of_->evaluate_every == 0 || step == of_->steps; }
 
   /// Hears of a step.
   void operator()(const lindyn::train::observation<float>& here, network::workspace& memory) {
-    constexpr double none = std::numeric_limits<double>::quiet_NaN();
-    std::vector<double> row{static_cast<double>(here.step)};
+    std::vector<double> row{static_cast<double>(here.step)}, own;
     try {
       for (const auto* set : {&data_->training, &data_->test}) {
-        const auto found = net_->loss(here.weights, *set, memory, 512);
+        const auto [found, more] = train_transformer::evaluate_part(*of_, *data_, *set, *net_, here.weights, memory);
         row.insert(row.end(), {found.loss, found.accuracy()});
+        own.insert(own.end(), more.begin(), more.end());
       }
-      const bool measured = here.step % (10 * stride_) == 0 || here.step == last_;
-      row.push_back(measured ? lindyn::observe::mean_condensation(net_->parameters(), here.weights) : none);
+      const bool measured = here.step % (10 * of_->evaluate_every) == 0 || here.step == of_->steps;
+      row.push_back(measured ? lindyn::observe::mean_condensation(net_->parameters(), here.weights)
+                             : std::numeric_limits<double>::quiet_NaN());
+      row.insert(row.end(), own.begin(), own.end());
+      seen_.append(std::move(row));
     } catch (const lindyn::non_finite_error&) {
-      row.resize(1);
-      row.resize(record_columns.size(), none);
+      diverged(here.step);
     }
-    seen_.append(std::move(row));
   }
 
   /// Ends the record of a training that has diverged in that step.
   void diverged(index step) {
-    std::vector<double> row(record_columns.size(), std::numeric_limits<double>::quiet_NaN());
+    std::vector<double> row(seen_.columns().size(), std::numeric_limits<double>::quiet_NaN());
     row.front() = static_cast<double>(step);
     seen_.append(std::move(row));
   }
 
+  /// All rows so far.
   [[nodiscard]] const history& seen() const noexcept { return seen_; }
 
 private:
   const network* net_;
-  const lindyn::population::split_set* data_;
-  index stride_, last_;
-  history seen_{record_columns};
+  const train_transformer::task_data* data_;
+  const settings* of_;
+  history seen_{record_columns(*of_)};
 };
 
 }  // namespace examples::critical_window

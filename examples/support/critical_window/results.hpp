@@ -22,17 +22,19 @@ namespace examples::critical_window {
 
 /// The figures of a finished training; NaN where there is none.
 struct outcome {
-  double accuracy = 0;  ///< on test data, at the end
+  double accuracy = 0;  ///< on test data, at the end; of SCAN, the share of exact matches, here and below
   double best = 0, best_step = 0;
   double at_3000 = 0, at_7500 = 0;  ///< at these steps of the published experiments
   double training_accuracy = 0;     ///< at the end
   double condensation = 0;          ///< at the end
   double diverged_step = 0;
 
-  /// \param of  the record
-  outcome(const history& of, const extent& all) {
+  /// \param of    the record
+  /// \param plan  of what
+  /// \param all   how long experiments are
+  outcome(const history& of, const planned_run& plan, const extent& all) {
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
-    const std::size_t test = record_column("test_accuracy");
+    const std::size_t test = of.column(train_transformer::decisive_column(plan.of));
     const auto value_at = [&](double step) {
       const auto found = std::ranges::find(of.rows(), step, [](const auto& row) { return row.front(); });
       return found == of.rows().end() ? none : (*found)[test];
@@ -44,8 +46,8 @@ struct outcome {
       if (!(row[test] <= best) && !std::isnan(row[test])) best = row[test], best_step = row.front();
     at_3000 = value_at(std::round(scaled_step(all, 3'000)));
     at_7500 = value_at(std::round(scaled_step(all, 7'500)));
-    training_accuracy = last[record_column("training_accuracy")];
-    condensation = last[record_column("condensation")];
+    training_accuracy = last[of.column("training_accuracy")];
+    condensation = last[of.column("condensation")];
     diverged_step = std::isnan(accuracy) ? last.front() : none;
   }
 };
@@ -61,7 +63,7 @@ struct result {
                                                       const extent& all) {
   std::vector<result> results;
   for (const planned_run& plan : of.runs)
-    if (const auto record = read_record(folder, plan)) results.push_back({&plan, outcome(*record, all)});
+    if (const auto record = read_record(folder, plan)) results.push_back({&plan, outcome(*record, plan, all)});
   return results;
 }
 
@@ -86,7 +88,8 @@ inline const std::vector<std::string> run_columns{"experiment",
                                                   "training_accuracy",
                                                   "condensation",
                                                   "diverged_step",
-                                                  "run"};
+                                                  "run",
+                                                  "intervention"};
 
 /// Appends the rows of an experiment to runs.csv.
 inline void append_rows(io::csv_writer& csv, const std::vector<result>& results) {
@@ -94,7 +97,7 @@ inline void append_rows(io::csv_writer& csv, const std::vector<result>& results)
     csv.row(plan->experiment, plan->condition, plan->window.rate > 0 ? plan->of.decay_mode : "", plan->onset(),
             plan->width(), plan->window.rate, plan->of.optimizer, plan->of.task, plan->of.layers, plan->of.gamma,
             plan->of.seed, plan->of.steps, found.accuracy, found.best, found.best_step, found.at_3000, found.at_7500,
-            found.training_accuracy, found.condensation, found.diverged_step, plan->name());
+            found.training_accuracy, found.condensation, found.diverged_step, plan->name(), plan->intervention);
 }
 
 /// Mean, extremes and values of a figure over the seeds; null where there is none.
@@ -117,12 +120,13 @@ inline void append_rows(io::csv_writer& csv, const std::vector<result>& results)
   for (const auto& [plan, found] : results) {
     settings same = plan->of;
     same.seed = same.batch_seed = 0;
-    const std::string key = plan->condition + train_transformer::to_json(same).dump();
+    const std::string key = plan->condition + plan->intervention + train_transformer::to_json(same).dump();
     const auto place = static_cast<std::size_t>(std::ranges::find(keys, key) - keys.begin());
     if (place == keys.size()) {
       keys.push_back(key);
       groups.emplace_back();
       rows.push_back({{"condition", plan->condition},
+                      {"intervention", plan->intervention},
                       {"decay", plan->of.decay},
                       {"decay_mode", plan->window.rate > 0 ? io::json(plan->of.decay_mode) : io::json()},
                       {"optimizer", plan->of.optimizer},

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// A picture of each experiment: every run a point, lines through the means over seeds.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lindyn/core/errors.hpp>
+#include <lindyn/io/csv.hpp>
+
+#include "../panels.hpp"
+#include "../statistics.hpp"
+#include "results.hpp"
+
+namespace examples::critical_window {
+
+/// Panels of points in series, of which some may be missing as yet.
+class figure {
+public:
+  /// Adds a panel, which the next points belong to.
+  void panel(const std::string& title, const std::string& x_label, const std::string& y_label,
+             const std::string& settings = "") {
+    panels_.push_back({title, x_label, y_label, settings, {}});
+  }
+  /// Adds gnuplot's commands to the last panel.
+  void set(const std::string& commands) { panels_.back().settings += commands; }
+  /// Adds a point, unless it isn't finite.
+  /// \param joined  whether the line through the means of its series goes through it
+  void point(const std::string& series, double x, double y, bool joined = true) {
+    if (std::isfinite(x) && std::isfinite(y)) points_.push_back({panels_.size() - 1, series, x, y, joined});
+  }
+
+  /// Writes folder/name.csv and draws it. Panels without points are left out.
+  /// \return false if gnuplot isn't there or fails
+  [[nodiscard]] bool draw(const std::filesystem::path& folder, const std::string& name, const std::string& title) {
+    io::csv_writer csv(folder / (name + ".csv"), {"panel", "series", "x", "y", "joined"});
+    for (const auto& [place, series, x, y, joined] : points_) {
+      const std::string number = std::to_string(place + 1);
+      csv.row(number, series, x, y, joined ? 1 : 0);
+      const std::string here = examples::is(1, number) + " && " + examples::is(2, series);
+      add(place, {here, "$3", "$4", series, "with points pointtype 7 pointsize 0.7", colour_of(series)});
+      if (joined)
+        add(place, {here + " && $5 == 1", "$3", "$4", "", "smooth unique with lines linewidth 2", colour_of(series)});
+    }
+    csv.commit();
+    std::erase_if(panels_, [](const auto& each) { return each.curves.empty(); });
+    return panels_.empty() || examples::draw_panels(folder, name, title, panels_);
+  }
+
+private:
+  struct drawn {
+    std::size_t panel;
+    std::string series;
+    double x, y;
+    bool joined;
+  };
+
+  /// Adds a curve to a panel that hasn't it yet.
+  void add(std::size_t to, examples::curve which) {
+    auto& curves = panels_[to].curves;
+    if (std::ranges::find(curves, which.where, &examples::curve::where) == curves.end())
+      curves.push_back(std::move(which));
+  }
+
+  /// The same in all panels.
+  [[nodiscard]] int colour_of(const std::string& series) {
+    const auto found = std::ranges::find(series_, series);
+    const auto place = static_cast<int>(found - series_.begin());
+    if (found == series_.end()) series_.push_back(series);
+    return place;
+  }
+
+  std::vector<examples::panel> panels_;
+  std::vector<drawn> points_;
+  std::vector<std::string> series_;
+};
+
+namespace detail {
+
+inline const std::string accuracies = "set yrange [0:1.05]\n";
+inline const std::string key_below = "set key outside below horizontal maxcols 4 samplen 1\n";
+
+/// The end of the training against where its window lies, with no decay on the left of it and constant decay on the right.
+inline void add_windows(figure& to, const std::vector<result>& results, const std::string& y_label) {
+  const auto steps = static_cast<double>(results.front().plan->of.steps);
+  const double before = -0.15 * steps, behind = 0.95 * steps, further = 1.15 * steps;
+  const auto tick = [](const std::string& text, double at) {
+    return "set xtics add (\"" + text + "\" " + lindyn::detail::to_text(at) + ")\n";
+  };
+  to.panel("at step " + lindyn::detail::to_text(steps), "first step of the decay", y_label,
+           accuracies + key_below + "set xrange [" + lindyn::detail::to_text(-0.2 * steps) + ":" +
+               lindyn::detail::to_text(1.25 * steps) + "]\nset xtics 0," + lindyn::detail::to_text(steps / 4) + "," +
+               lindyn::detail::to_text(0.75 * steps) + "\n" + tick("none", before) + tick("always", behind) +
+               tick("always\\nat .004", further));
+  for (const auto& [plan, found] : results) {
+    const bool in_window = plan->condition == "window";
+    const double x = plan->condition == "none"     ? before
+                     : in_window                   ? plan->window.begin
+                     : plan->condition == "always" ? behind
+                                                   : further;
+    to.point(plan->condition == "none" ? "no decay" : plan->of.decay_mode, x, found.accuracy, in_window);
+  }
+}
+
+/// The end of the training by condition, from above.
+inline void add_conditions(figure& to, const std::vector<result>& results) {
+  std::vector<std::string> conditions;
+  std::string ticks;
+  to.panel("", "accuracy on unseen pairs, at the end", "");
+  for (const auto& [plan, found] : results) {
+    const std::string name = plan->condition + ", onset " + lindyn::detail::to_text(plan->window.begin);
+    const auto place = std::ranges::find(conditions, name) - conditions.begin();
+    if (place == std::ssize(conditions)) {
+      conditions.push_back(name);
+      ticks += (place > 0 ? ", " : "") + examples::quoted(name) + " " + std::to_string(place);
+    }
+    to.point(plan->of.decay_mode, found.accuracy, static_cast<double>(place), false);
+  }
+  to.set("set xrange [0:1.05]\nset key outside below\nset ytics (" + ticks + ") font ',6' noenhanced\nset yrange [" +
+         std::to_string(conditions.size()) + ":-1]\n");
+}
+
+inline void add_onsets(figure& to, const std::vector<result>& results) {
+  for (const auto& [when, figure] : {std::pair{3'000, &outcome::at_3000}, std::pair{7'500, &outcome::at_7500}}) {
+    to.panel("at step " + std::to_string(when), "first step of 5,000 that decay", "accuracy on unseen pairs",
+             accuracies + key_below);
+    for (const auto& [plan, found] : results) to.point(plan->of.decay_mode, plan->window.begin, found.*figure);
+  }
+}
+
+inline void add_gammas(figure& to, const experiment& of, const std::vector<result>& results) {
+  const auto add = [&](bool early, double outcome::*figure) {
+    for (const auto& [plan, found] : results)
+      if (plan->condition == "window" && (plan->of.steps == of.runs.front().of.steps) == early)
+        to.point("gamma " + lindyn::detail::to_text(plan->of.gamma), plan->window.begin, found.*figure);
+  };
+  to.panel("early, at step 7500", "first step of 5,000 that decay", "accuracy on unseen pairs", accuracies + key_below);
+  add(true, &outcome::at_7500);
+  to.panel("late, at step 20000", "first step of 5,000 that decay", "accuracy on unseen pairs", accuracies + key_below);
+  add(false, &outcome::accuracy);
+}
+
+inline void add_condensation(figure& to, const std::vector<result>& results) {
+  to.panel("", "lambda", "(sum sigma)^2 / sum sigma^2 of value matrices, mean",
+           key_below + "set logscale x\nset xtics ('0' 1e-4, '.0003' 3e-4, '.001' 1e-3, '.003' 3e-3, '.01' 1e-2)\n");
+  for (const auto& [plan, found] : results)
+    to.point(plan->window.rate > 0 ? plan->of.decay_mode : "no decay", std::max(1e-4, plan->window.rate),
+             found.condensation);
+}
+
+inline void add_basin(figure& to, const std::vector<result>& results) {
+  to.panel("", "gamma, scale of weights at the start", "accuracy on unseen pairs",
+           accuracies + "set xrange [0.4:1.2]\n");
+  for (const auto& [plan, found] : results) to.point("12 seeds", plan->of.gamma, found.accuracy);
+}
+
+/// The map of means over seeds: onsets across, widths upwards.
+[[nodiscard]] inline bool draw_map(const std::filesystem::path& folder, const std::string& title,
+                                   const std::vector<result>& results) {
+  std::map<double, int> onsets, widths;
+  std::map<std::pair<double, double>, std::vector<double>> cells;
+  for (const auto& [plan, found] : results) {
+    const double onset = plan->window.begin, width = plan->window.end - plan->window.begin;
+    onsets[onset], widths[width];
+    if (std::isfinite(found.accuracy)) cells[{onset, width}].push_back(found.accuracy);
+  }
+  const auto ticks = [](const char* axis, std::map<double, int>& of) {
+    std::string text = "set " + std::string(axis) + "tics (";
+    int place = 0;
+    for (auto& [value, number] : of) {
+      number = place++;
+      text +=
+          (number > 0 ? ", " : "") + examples::quoted(lindyn::detail::to_text(value)) + " " + std::to_string(number);
+    }
+    return text + ")\n";
+  };
+  const std::string axes = ticks("x", onsets) + ticks("y", widths);
+  std::string data = "$map << END\n";
+  for (const auto& [at, values] : cells)
+    data += std::to_string(onsets[at.first]) + " " + std::to_string(widths[at.second]) + " " +
+            lindyn::detail::to_text(examples::mean(values)) + "\n";
+  return cells.empty() ||
+         examples::draw(folder, "map",
+                        data + "END\n" + axes + "set title " + examples::quoted(title) +
+                            " noenhanced\nset xlabel 'first step of the decay'\nset ylabel 'steps that decay'\n"
+                            "set cblabel 'accuracy on unseen pairs'\nset cbrange [0:1]\nset tics scale 0\n"
+                            "set palette defined (0 '#F7F7F7', 0.5 '#F2A582', 1 '#B2182B')\n"
+                            "set xrange [-0.5:" +
+                            std::to_string(onsets.size()) + "-0.5]\nset yrange [-0.5:" + std::to_string(widths.size()) +
+                            "-0.5]\n"
+                            "plot $map using 1:2:3 with image notitle, "
+                            "$map using 1:2:(sprintf('%.2f', $3)) with labels notitle\n",
+                        640, 440);
+}
+
+}  // namespace detail
+
+/// Draws folder/NAME.png and .svg of an experiment's results, of which there may be none yet.
+/// \return false if gnuplot isn't there or fails
+[[nodiscard]] inline bool draw_experiment(const std::filesystem::path& folder, const experiment& of,
+                                          const std::vector<result>& results) {
+  if (results.empty()) return true;
+  if (of.name == "map") return detail::draw_map(folder, of.about, results);
+  figure drawing;
+  if (of.name == "onset")
+    detail::add_onsets(drawing, results);
+  else if (of.name == "gamma")
+    detail::add_gammas(drawing, of, results);
+  else if (of.name == "condensation")
+    detail::add_condensation(drawing, results);
+  else if (of.name == "basin")
+    detail::add_basin(drawing, results);
+  else if (of.name == "causes")
+    detail::add_conditions(drawing, results);
+  else
+    detail::add_windows(drawing, results, of.name == "scan" ? "exact matches in test" : "accuracy in test");
+  return drawing.draw(folder, of.name, of.about);
+}
+
+}  // namespace examples::critical_window
