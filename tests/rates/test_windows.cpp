@@ -65,9 +65,9 @@ TEST_CASE("in the printed system decay lowers the share of reasoning, the more t
 }
 
 TEST_CASE("the onset from which decay no longer extinguishes is where factors pass the basin's edge") {
-  const auto check = [](const auto& system, double x) {
+  const auto check = []<int P>(const rates::equal_factor_system<P>& system, double x) {
     const rates::window_protocol protocol{.step = step};
-    const auto predicted = rates::critical_onset<system.factors>(system.slopes(), x, 4.0 / 3);
+    const auto predicted = rates::critical_onset<P>(system.slopes(), x, 4.0 / 3);
     const auto found = rates::decisive_onsets(system, {0, x}, protocol, {.candidates = 8, .resolution = 0.25});
     REQUIRE(predicted);
     REQUIRE(found);
