@@ -15,6 +15,7 @@
 #include <lindyn/model/linearised_hessian.hpp>
 #include <lindyn/optimizer/sgd.hpp>
 #include <lindyn/population/finite/vector_composition.hpp>
+#include <lindyn/rates/flow.hpp>
 #include <lindyn/rates/linearised_system.hpp>
 #include <lindyn/train/linearised_objective.hpp>
 #include <lindyn/train/trainer.hpp>
@@ -130,6 +131,16 @@ TEST_CASE("derivatives of the rate system's velocity") {
     for (std::size_t of = 0; of < 8; ++of) expected[8 * of + by] = (above[of] - below[of]) / 2e-4;
   }
   CHECK(difference(found, expected) < 1e-7);  // the difference quotient's error: third derivatives x h^2
+}
+
+TEST_CASE("small factors grow as fast as the closed form says, less than without what is random") {
+  const rates::linearised_system system({.memorising = 1e-9, .rule = 0.7, .coupling = 1.9});
+  const auto flow =
+      rates::flow(system, {0, 0, 0, 0, 1e-6, 0.8, 1e-6, 0}, {}, {.until = 10, .tolerance = 1e-12, .times = {8, 10}});
+  const auto log_of = [&](int row) { return std::log(system.reasoning(flow.sampled().row(row))); };
+  CHECK((log_of(1) - log_of(0)) / 4 == doctest::Approx(system.early_growth(0.8)).epsilon(1e-5));  // r is 1e-6
+  CHECK(system.early_growth(0.8) < 0.8 * system.early_growth(0));
+  CHECK(system.early_growth(0) == doctest::Approx(std::sqrt(0.7 * 1.9)));
 }
 
 TEST_CASE("rates are those of the blocks of the Hessian, with the weights' own norms") {

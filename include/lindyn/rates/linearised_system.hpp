@@ -36,8 +36,7 @@ struct linearised_slopes {
 ///   \dot n = s_m E - \lambda n , \qquad \dot v = s_1 E^\top c - \lambda v , \qquad \dot c = s_2 E v - \lambda c .
 /// \f]
 /// m is n_11, r is v_1 c_1. With v_2 = c_2 = 0 this is the reduced system of two factors. Else what is drawn at random
-/// slows reasoning down: it answers at random, and learning to be silent takes from the factors as well. While
-/// the error is 1 and little is memorised, c_1 is damped at the rate s_2 v_2^2 beside its growth at sqrt(s_1 s_2).
+/// slows reasoning down: it answers at random, and learning to be silent takes from the factors as well; see early_growth.
 ///
 /// The state is (n_11, n_12, n_21, n_22, v_1, v_2, c_1, c_2). In units where mean_k |omega_k|^2 = mean_k |rho_k|^2, and sigma
 /// likewise.
@@ -89,6 +88,16 @@ public:
         at(c(row), c(row)) -= slopes_.coupling * vc * vc;
         at(c(row), v(column)) = slopes_.coupling * (e - vc * cr);
       }
+  }
+  /// The rate at which both factors grow while they are small and nothing is memorised yet:
+  /// \f[ s_r (\sqrt{1 + \kappa^2} - \kappa) , \qquad \kappa = \frac{s_2 v_2^2}{2 s_r} , \qquad s_r = \sqrt{s_1 s_2} . \f]
+  /// Then v_1' = s_1 c_1 and c_1' = s_2 (v_1 - v_2^2 c_1), with c_2 left out, which s_2 v_2^2 damps as well. For a start
+  /// N(0, gamma^2 / d) kappa is gamma^2 sqrt(K / |P|) / 2.
+  /// \param random_rule  v_2
+  [[nodiscard]] double early_growth(double random_rule) const noexcept {
+    const double growth = slopes_.reduced().reasoning;
+    const double damping = slopes_.coupling * random_rule * random_rule / (2 * growth);
+    return growth * (std::sqrt(1 + damping * damping) - damping);
   }
   /// m.
   [[nodiscard]] double memorising(std::span<const double> x) const noexcept { return x[n(0, 0)]; }
