@@ -82,15 +82,27 @@ public:
   /// \param finished  hears of each record as soon as it is complete, one call at a time
   void run(int threads, const std::function<bool()>& stop,
            const std::function<void(const planned_run&, const history&)>& finished) {
+    watch(
+        threads, stop, [&](const network& net, const planned_run& plan) { return recorder(net, what_.data, plan.of); },
+        [&](const planned_run& plan, const trainer& training, recorder& seen, const train::branch_end& end) {
+          if (end.failure) seen.diverged(training.steps());
+          finished(plan, seen.seen());
+        });
+  }
+
+  /// The same with other observers than recorders: observer_of(net, plan) makes them, and
+  /// finished(plan, training, observer, end) hears of each run.
+  template <class ObserverOf, class Finished>
+  void watch(int threads, const std::function<bool()>& stop, const ObserverOf& observer_of, const Finished& finished) {
+    const auto plan_of = [&](index run) -> const planned_run& { return plans_[static_cast<std::size_t>(run)]; };
     train::run_branches(
         net_.parameters(), branches_, {.threads = threads, .tell = examples::progress_line(), .stop = stop},
         [&](index run, const train::trainer_options& options, std::span<float> weights) {
           return make(run, options, weights);
         },
-        [&](index run) { return recorder(net_, what_.data, plans_[static_cast<std::size_t>(run)].of); },
-        [&](index run, const trainer& training, recorder& seen, const train::branch_end& end) {
-          if (end.failure) seen.diverged(training.steps());
-          finished(plans_[static_cast<std::size_t>(run)], seen.seen());
+        [&](index run) { return observer_of(net_, plan_of(run)); },
+        [&](index run, const trainer& training, auto& seen, const train::branch_end& end) {
+          finished(plan_of(run), training, seen, end);
         });
   }
 
