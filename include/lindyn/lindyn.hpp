@@ -103,6 +103,7 @@
 #include <lindyn/core/worker_pool.hpp>
 #include <lindyn/integrate/flow_options.hpp>
 #include <lindyn/integrate/jacobian.hpp>
+#include <lindyn/integrate/predictive_step_adjuster.hpp>
 #include <lindyn/integrate/step_adjuster.hpp>
 #include <lindyn/integrate/system.hpp>
 #include <lindyn/io/atomic_file.hpp>

@@ -24,6 +24,8 @@ public:
 
   explicit dormand_prince(const tolerances& allowed) : controlled_(checker(allowed.absolute, allowed.relative)) {}
 
+  void restart() noexcept {}  // the short memory of the step adjuster does no harm
+
   void begin(watched_system& /* f */, const step_points& /* step */, double /* dt */) noexcept {}
 
   bool try_step(watched_system& f, step_points& step, double& dt) {

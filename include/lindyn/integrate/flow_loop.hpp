@@ -59,17 +59,17 @@ struct step_points {
   state x, slope, next_x, next_slope;
 };
 
-/// A one-step method with error control and dense output. The members are told a step and f; `order` is that of the
+/// A one-step method with error control and dense output. The members are told f and a step; `order` is that of the
 /// error of one step. f is evaluated at the step's end, next_x, last of all or not at all.
 template <class S>
-concept stepper = requires(S& method, const S& read, watched_system& f, step_points& step, const step_points& taken,
-                           double& dt, double h, state& result) {
+concept stepper = requires(S& method, watched_system& f, step_points& step, double& dt, double h, state& result) {
   { S::order } -> std::convertible_to<int>;
-  {method.begin(f, taken, h)};                             // at a new x, whence a step of size h will be tried first
-  { method.try_step(f, step, dt) } -> std::same_as<bool>;  // whether the step is accepted; dt becomes what to try next
-  {method.do_step(f, step, h)};                            // a step of size h from the same point, without control
-  {read.interpolate(taken, h, h, result)};                 // at t + the first number, the step's size is the second
-  { read.jacobians() } -> std::same_as<std::int64_t>;      // evaluated so far
+  { method.restart() } -> std::same_as<void>;              // what comes continues nothing: f may have jumped
+  { method.begin(f, step, h) } -> std::same_as<void>;      // a new x, whence a step of size h is tried first
+  { method.try_step(f, step, dt) } -> std::same_as<bool>;  // if the step is accepted; dt becomes what to try next
+  { method.do_step(f, step, h) } -> std::same_as<void>;    // a step of size h from the same x, without control
+  { method.interpolate(step, h, h, result) } -> std::same_as<void>;  // at t + h within the last step; its size follows
+  { method.jacobians() } -> std::same_as<std::int64_t>;              // evaluated so far
 };
 
 /// One integration; `value` is what f returned at t, the names with `next` belong to the end of the step under way.
@@ -125,6 +125,7 @@ private:
   bool advance(double end) {
     double dt = options_.initial_step > 0 ? options_.initial_step : starting_step();
     bool at_new_point = true;
+    stepper_.restart();
     while (step_.t < end) {
       dt = std::min(dt, options_.largest_step);
       // A step that nearly reaches the end is stretched to it, lest a sliver remain (Hairer's code does the same).

@@ -21,21 +21,22 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <span>
+#include <vector>
 
 #include <Eigen/Core>
-#include <Eigen/LU>
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/integrate/flow_loop.hpp>
 #include <lindyn/integrate/jacobian.hpp>
-#include <lindyn/integrate/step_adjuster.hpp>
+#include <lindyn/integrate/predictive_step_adjuster.hpp>
 #include <lindyn/integrate/system.hpp>
 
 namespace lindyn::integrate::detail {
 
-/// RODAS, as the loop of flows drives it.
+/// RODAS, as the loop of flows drives it. Factors is what Eigen makes of a matrix to solve systems with it; as a parameter
+/// it costs only those programs compile time that take such steps.
+template <class Factors>
 class rodas {
 public:
   static constexpr int order = 4;  // of the error estimate: that of a step is h^4
@@ -44,62 +45,62 @@ public:
   rodas(const tolerances& allowed, std::size_t size, std::optional<jacobian_ref> jacobian)
       : allowed_(allowed),
         given_(jacobian),
-        jacobian_(static_cast<index>(size), static_cast<index>(size)),
-        dfdt_(static_cast<index>(size)),
+        jacobian_(size * size),
+        matrix_(size * size),
+        dfdt_(size),
+        right_(size),
         factors_(static_cast<index>(size)),
         stage_(size),
         slope_(size) {
     u_.fill(dfdt_);
   }
 
+  void restart() noexcept { adjuster_.restart(); }
+
   /// Evaluates the derivatives, which all steps from this point share.
   void begin(watched_system& f, const step_points& step, double dt) {
-    jacobian_.setZero();
-    dfdt_.setZero();
-    if (given_) {
-      (*given_)(step.x, {jacobian_.data(), jacobian_.rows(), jacobian_.cols()}, step.t,
-                {dfdt_.data(), static_cast<std::size_t>(dfdt_.size())});
-    } else {
+    std::ranges::fill(jacobian_, 0);
+    std::ranges::fill(dfdt_, 0);
+    if (given_)
+      (*given_)(step.x, derivatives(), step.t, dfdt_);
+    else
       differentiate(f, step, dt);
-    }
     ++jacobians_;
-    if (!jacobian_.allFinite() || !dfdt_.allFinite())
+    if (!all_finite(jacobian_) || !all_finite(dfdt_))
       throw solver_error("the Jacobian is not finite at t = " + lindyn::detail::to_text(step.t));
   }
 
   bool try_step(watched_system& f, step_points& step, double& dt) {
     do_step(f, step, dt);
-    const auto& error = u_.back();
+    const state& error = u_.back();
     double largest = 0;
-    for (index i = 0; i < error.size(); ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      const double size = std::max(std::abs(step.x[at]), std::abs(step.next_x[at]));
-      largest = std::max(largest, std::abs(error[i]) / allowed_(size));
-    }
+    for (std::size_t i = 0; i < error.size(); ++i)
+      largest =
+          std::max(largest, std::abs(error[i]) / allowed_(std::max(std::abs(step.x[i]), std::abs(step.next_x[i]))));
     const bool accepted = largest <= 1;
-    dt = accepted ? adjuster_.increase_step(dt, largest, order) : adjuster_.decrease_step(dt, largest, order);
+    dt = accepted ? adjuster_.increase_step(dt, largest) : adjuster_.decrease_step(dt, largest);
     return accepted;
   }
 
   void do_step(watched_system& f, step_points& step, double dt) {
-    const index size = dfdt_.size();
-    matrix_ = -jacobian_;
-    matrix_.diagonal().array() += 1 / (gamma * dt);
-    factors_.compute(matrix_);
+    const std::size_t size = dfdt_.size();
+    for (std::size_t i = 0; i < matrix_.size(); ++i) matrix_[i] = -jacobian_[i];
+    for (std::size_t i = 0; i < size; ++i) matrix_[i * size + i] += 1 / (gamma * dt);
+    factors_.compute(Eigen::Map<const typename Factors::MatrixType>(matrix_.data(), factors_.rows(), factors_.cols()));
     for (std::size_t stage = 0; stage < stages; ++stage) {
       const state* slope = &step.slope;
       if (stage > 0) {
         stage_ = step.x;
-        for (std::size_t j = 0; j < stage; ++j) vector(stage_) += a[stage][j] * u_[j];
+        add(stage, 1, a[stage], stage_);
         f(stage_, slope_, step.t + alpha[stage] * dt);
         slope = &slope_;
       }
-      right_ = Eigen::Map<const Eigen::VectorXd>(slope->data(), size) + gammas[stage] * dt * dfdt_;
-      for (std::size_t j = 0; j < stage; ++j) right_ += c[stage][j] / dt * u_[j];
-      u_[stage] = factors_.solve(right_);
+      for (std::size_t i = 0; i < size; ++i) right_[i] = (*slope)[i] + gammas[stage] * dt * dfdt_[i];
+      add(stage, 1 / dt, c[stage], right_);
+      vector(u_[stage]) = factors_.solve(vector(right_));
     }
-    // The last stage was evaluated at the solution of order 3, a correction of which its own u is.
-    for (std::size_t i = 0; i < stage_.size(); ++i) step.next_x[i] = stage_[i] + u_.back()[static_cast<index>(i)];
+    // The last stage was evaluated at the solution of order 3, which its own u corrects.
+    for (std::size_t i = 0; i < size; ++i) step.next_x[i] = stage_[i] + u_.back()[i];
   }
 
   /// The continuous solution of order 3 within the last step.
@@ -107,8 +108,7 @@ public:
     const double s = h / dt, rest = 1 - s;
     for (std::size_t i = 0; i < result.size(); ++i) {
       double bend = 0;
-      for (std::size_t j = 0; j < dense.front().size(); ++j)
-        bend += (dense[0][j] + s * dense[1][j]) * u_[j][static_cast<index>(i)];
+      for (std::size_t j = 0; j < dense.front().size(); ++j) bend += (dense[0][j] + s * dense[1][j]) * u_[j][i];
       result[i] = rest * step.x[i] + s * (step.next_x[i] + rest * bend);
     }
   }
@@ -116,7 +116,8 @@ public:
   [[nodiscard]] std::int64_t jacobians() const noexcept { return jacobians_; }
 
 private:
-  using matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  static_assert(Factors::MatrixType::IsRowMajor, "Jacobians are row-major");
+
   static constexpr std::size_t stages = 6;
   static constexpr double gamma = 0.25;
   static constexpr std::array<double, stages> alpha{0, 0.386, 0.21, 0.63, 1, 1};
@@ -141,12 +142,19 @@ private:
 
   static Eigen::Map<Eigen::VectorXd> vector(state& x) { return {x.data(), static_cast<index>(x.size())}; }
 
+  [[nodiscard]] matrix_view<double> derivatives() { return {jacobian_.data(), factors_.rows(), factors_.cols()}; }
+
+  /// Adds factor x (the sum of the first `count` u, weighted) to x.
+  void add(std::size_t count, double factor, const double* weights, state& x) const {
+    for (std::size_t j = 0; j < count; ++j)
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] += factor * weights[j] * u_[j][i];
+  }
+
   /// Forward differences over the root of the precision, in units of the coordinate or, if that is more, of how far the
   /// first step may carry it: as many times what is allowed as error as the step carries the fastest coordinate. Less
   /// would be lost in the rounding of f. In time they span that part of the step, but never the end of the segment.
   void differentiate(watched_system& f, const step_points& step, double dt) {
     static const double root = std::sqrt(std::numeric_limits<double>::epsilon());
-    const auto slope = Eigen::Map<const Eigen::VectorXd>(step.slope.data(), dfdt_.size());
     double fastest = 0;
     for (std::size_t j = 0; j < step.x.size(); ++j)
       fastest = std::max(fastest, std::abs(step.slope[j]) / allowed_(step.x[j]));
@@ -155,23 +163,24 @@ private:
     for (std::size_t j = 0; j < stage_.size(); ++j) {
       stage_[j] += root * std::max(std::abs(step.x[j]), moved * allowed_(step.x[j]));
       f(stage_, slope_, step.t);
-      jacobian_.col(static_cast<index>(j)) = (vector(slope_) - slope) / (stage_[j] - step.x[j]);
+      for (std::size_t i = 0; i < slope_.size(); ++i)
+        jacobian_[i * stage_.size() + j] = (slope_[i] - step.slope[i]) / (stage_[j] - step.x[j]);
       stage_[j] = step.x[j];
     }
     const double next = std::nextafter(step.t, std::numeric_limits<double>::infinity());
     const double later = std::min(std::max(step.t + root * dt, next), f.latest);
     if (later == step.t) return;
     f(stage_, slope_, later);
-    dfdt_ = (vector(slope_) - slope) / (later - step.t);
+    for (std::size_t i = 0; i < slope_.size(); ++i) dfdt_[i] = (slope_[i] - step.slope[i]) / (later - step.t);
   }
 
   tolerances allowed_;
   std::optional<jacobian_ref> given_;
-  step_adjuster adjuster_{order};
-  matrix jacobian_, matrix_;
-  Eigen::VectorXd dfdt_, right_;
-  Eigen::PartialPivLU<matrix> factors_;
-  std::array<Eigen::VectorXd, stages> u_;
+  predictive_step_adjuster adjuster_{order};
+  std::vector<double> jacobian_, matrix_;
+  state dfdt_, right_;
+  Factors factors_;
+  std::array<state, stages> u_;
   state stage_, slope_;
   std::int64_t jacobians_ = 0;
 };
