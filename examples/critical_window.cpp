@@ -23,6 +23,8 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 
 #include <lindyn/core/errors.hpp>
@@ -31,6 +33,7 @@
 #include <lindyn/io/output_folder.hpp>
 #include <lindyn/train/interrupt.hpp>
 
+#include "support/critical_window/drives.hpp"
 #include "support/critical_window/experiments.hpp"
 #include "support/critical_window/pictures.hpp"
 #include "support/critical_window/results.hpp"
@@ -157,9 +160,10 @@ bool write_results(const options& o, const parts::experiment& of, double cpu_sec
 
 void tell(const parts::planned_run& plan, const parts::history& record, index done, index all) {
   const auto& last = record.rows().back();
-  std::printf("  %lld of %lld  %s, %s, gamma %g, seed %lld: accuracy %.3f\n", static_cast<long long>(done),
-              static_cast<long long>(all), plan.of.decay_mode.c_str(), plan.of.decay.c_str(), plan.of.gamma,
-              static_cast<long long>(plan.of.seed),
+  if (isatty(STDERR_FILENO) != 0) std::fputs("\r\033[K", stderr);  // the line of progress
+  std::printf("  %lld of %lld  %s: %s, %s, gamma %g, seed %lld: accuracy %.3f\n", static_cast<long long>(done),
+              static_cast<long long>(all), plan.condition.c_str(), plan.of.decay_mode.c_str(), plan.of.decay.c_str(),
+              plan.of.gamma, static_cast<long long>(plan.of.seed),
               last[record.column(examples::train_transformer::decisive_column(plan.of))]);
   std::fflush(stdout);
 }
@@ -167,18 +171,21 @@ void tell(const parts::planned_run& plan, const parts::history& record, index do
 /// Makes what is missing, and writes what there is. Returns the program's exit code.
 int work(const options& o) {
   io::prepare_output_folder(o.out, true);
+  (void)summary_so_far(o.out / "summary.json");  // a file of something else is refused before work begins
   std::filesystem::create_directories(o.out / "runs");
   lindyn::train::interrupt interrupt;
   bool drawn = true;
   for (const auto& each : chosen(o)) {
     std::cout << each.name << ": " << each.about << std::endl;
     const double begin = examples::resources_used().cpu_seconds;
+    const auto stop = [&] { return interrupt.requested(); };
+    if (each.name == "causes" && !std::filesystem::exists(o.out / "drives.csv"))
+      parts::write_drives(o.out, o.extent, o.threads, stop);
     const auto count = static_cast<index>(each.runs.size());
     auto done = static_cast<index>(
         std::ranges::count_if(each.runs, [&](const auto& plan) { return parts::is_finished(o.out / "runs", plan); }));
-    parts::train_missing(
-        o.out / "runs", each.runs, o.threads, [&] { return interrupt.requested(); },
-        [&](const auto& plan, const auto& record) { tell(plan, record, ++done, count); });
+    parts::train_missing(o.out / "runs", each.runs, o.threads, stop,
+                         [&](const auto& plan, const auto& record) { tell(plan, record, ++done, count); });
     drawn = write_results(o, each, examples::resources_used().cpu_seconds - begin) && drawn;
     if (interrupt.requested()) {
       std::cout << "Interrupted. The same command goes on with what is missing." << std::endl;

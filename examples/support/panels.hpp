@@ -39,16 +39,19 @@ struct panel {
 }
 
 /// Draws panels beside each other into folder/name.png and .svg from folder/name.csv.
+/// \param width, height  of a panel
 /// \return false if gnuplot isn't there or fails
 [[nodiscard]] inline bool draw_panels(const std::filesystem::path& folder, const std::string& name,
-                                      const std::string& title, const std::vector<panel>& panels) {
+                                      const std::string& title, const std::vector<panel>& panels, int width = 440,
+                                      int height = 420) {
   const std::vector<std::string> palette{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                          "#E69F00", "#56B4E9", "#555555", "#000000"};
   const auto count = static_cast<int>(panels.size());
   std::string body = "set datafile separator ','\nset key noenhanced\nset tics nomirror\nset border 3\n";
   body += "set multiplot layout 1," + std::to_string(count) + " title " + examples::quoted(title) + " noenhanced\n";
   for (const panel& each : panels) {
-    body += "unset logscale\nset xrange [*:*]\nset yrange [*:*]\nset key top left Left reverse\nset format '%g'\n";
+    body +=
+        "unset logscale\nset xrange [*:*]\nset yrange [*:*]\nset key inside top left Left reverse\nset format '%g'\n";
     body += "set title " + examples::quoted(each.title) + " noenhanced\nset xlabel " + examples::quoted(each.x_label) +
             " noenhanced\nset ylabel " + examples::quoted(each.y_label) + " noenhanced\n" + each.settings + "plot ";
     bool first = true;
@@ -65,7 +68,7 @@ struct panel {
     body += "\n";
   }
   body += "unset multiplot\n";
-  return draw(folder, name, body, 440 * count, 420);
+  return draw(folder, name, body, width * count, height);
 }
 
 }  // namespace examples

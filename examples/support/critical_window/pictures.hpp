@@ -30,8 +30,15 @@ public:
              const std::string& settings = "") {
     panels_.push_back({title, x_label, y_label, settings, {}});
   }
-  /// Adds gnuplot's commands to the last panel.
-  void set(const std::string& commands) { panels_.back().settings += commands; }
+  /// Names places on the last panel's y axis, from above; panels are larger then.
+  void places(const std::vector<std::string>& names) {
+    std::string ticks;
+    for (std::size_t place = 0; place < names.size(); ++place)
+      ticks += (place > 0 ? ", " : "") + examples::quoted(names[place]) + " " + std::to_string(place);
+    panels_.back().settings += "set lmargin 42\nset ytics (" + ticks + ") font ',8' noenhanced\nset yrange [" +
+                               std::to_string(names.size()) + ":-1]\n";
+    wide_ = true;
+  }
   /// Adds a point, unless it isn't finite.
   /// \param joined  whether the line through the means of its series goes through it
   void point(const std::string& series, double x, double y, bool joined = true) {
@@ -41,6 +48,7 @@ public:
   /// Writes folder/name.csv and draws it. Panels without points are left out.
   /// \return false if gnuplot isn't there or fails
   [[nodiscard]] bool draw(const std::filesystem::path& folder, const std::string& name, const std::string& title) {
+    const int width = wide_ ? 760 : 440, height = wide_ ? 600 : 420;
     io::csv_writer csv(folder / (name + ".csv"), {"panel", "series", "x", "y", "joined"});
     for (const auto& [place, series, x, y, joined] : points_) {
       const std::string number = std::to_string(place + 1);
@@ -52,7 +60,7 @@ public:
     }
     csv.commit();
     std::erase_if(panels_, [](const auto& each) { return each.curves.empty(); });
-    return panels_.empty() || examples::draw_panels(folder, name, title, panels_);
+    return panels_.empty() || examples::draw_panels(folder, name, title, panels_, width, height);
   }
 
 private:
@@ -81,6 +89,7 @@ private:
   std::vector<examples::panel> panels_;
   std::vector<drawn> points_;
   std::vector<std::string> series_;
+  bool wide_ = false;
 };
 
 namespace detail {
@@ -113,19 +122,14 @@ inline void add_windows(figure& to, const std::vector<result>& results, const st
 /// The end of the training by condition, from above.
 inline void add_conditions(figure& to, const std::vector<result>& results) {
   std::vector<std::string> conditions;
-  std::string ticks;
-  to.panel("", "accuracy on unseen pairs, at the end", "");
+  to.panel("", "accuracy on unseen pairs, at the end", "", "set xrange [0:1.05]\n" + key_below);
   for (const auto& [plan, found] : results) {
     const std::string name = plan->condition + ", onset " + lindyn::detail::to_text(plan->window.begin);
     const auto place = std::ranges::find(conditions, name) - conditions.begin();
-    if (place == std::ssize(conditions)) {
-      conditions.push_back(name);
-      ticks += (place > 0 ? ", " : "") + examples::quoted(name) + " " + std::to_string(place);
-    }
+    if (place == std::ssize(conditions)) conditions.push_back(name);
     to.point(plan->of.decay_mode, found.accuracy, static_cast<double>(place), false);
   }
-  to.set("set xrange [0:1.05]\nset key outside below\nset ytics (" + ticks + ") font ',6' noenhanced\nset yrange [" +
-         std::to_string(conditions.size()) + ":-1]\n");
+  to.places(conditions);
 }
 
 inline void add_onsets(figure& to, const std::vector<result>& results) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -68,7 +69,12 @@ public:
     return std::span(result_.runs).subspan(before);
   }
 
-  [[nodiscard]] experiment result() && { return std::move(result_); }
+  /// The experiment, each training once.
+  [[nodiscard]] experiment result() && {
+    std::set<std::string> names;
+    std::erase_if(result_.runs, [&](const planned_run& each) { return !names.insert(each.name()).second; });
+    return std::move(result_);
+  }
 
 private:
   /// Small data where there are such, and a small network.

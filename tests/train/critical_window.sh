@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# critical_window.sh PROGRAM: the example critical_window at a tiny size. It is skipped where the example isn't built.
+set -euo pipefail
+program=$1
+if [[ ! -x $program ]]; then
+  echo "The example isn't built: skipped"
+  exit 77
+fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+fail() { echo "FAILED: $*" >&2; exit 1; }
+quick=("$program" --quick --seeds 1)
+
+"${quick[@]}" --only sgd,map --out whole > whole.log
+for file in runs.csv summary.json sgd.csv sgd.gnuplot map.gnuplot; do
+  [[ -s whole/$file ]] || fail "$file wasn't written"
+done
+if command -v gnuplot > /dev/null; then
+  for picture in sgd map; do [[ -s whole/$picture.svg ]] || fail "$picture.svg wasn't drawn"; done
+fi
+[[ $(grep -c '^sgd,window,' whole/runs.csv) == 9 ]] || fail "there aren't 3 modes x 3 onsets in runs.csv"
+[[ $(grep -c '^map,' whole/runs.csv) == 24 ]] || fail "there aren't 6 onsets x 4 widths in runs.csv"
+
+# What is missing is made, on two threads and without those that it shared its past with, to the same bits.
+cp -r whole parts
+mapfile -t records < <(printf '%s\n' parts/runs/*.csv | sed -n '1~3p')
+rm "${records[@]}"
+"$program" --quick --seeds 1 --only sgd,map --list --out parts > list.log
+(( $(awk '/^(sgd|map) / { sum += $3 } END { print sum }' list.log) == ${#records[@]} )) ||
+  fail "--list doesn't say what is missing: $(cat list.log)"
+"${quick[@]}" --only sgd,map --threads 2 --out parts > parts.log
+diff -r whole/runs parts/runs || fail "runs aren't the same when some are made later"
+cmp whole/runs.csv parts/runs.csv || fail "runs.csv isn't the same when some are made later"
+
+# An experiment of its own joins what is there.
+"${quick[@]}" --only basin --out whole > basin.log
+[[ $(grep -c '^basin,' whole/runs.csv) == 4 && $(grep -c '^sgd,' whole/runs.csv) == 13 ]] ||
+  fail "runs.csv doesn't have all experiments"
+grep -q '"basin"' whole/summary.json && grep -q '"sgd"' whole/summary.json || fail "an experiment left the summary"
+
+# The causes: parts of the network are followed and decay by themselves.
+"${quick[@]}" --only causes --threads 2 --out causes > causes.log
+(( $(grep -c '^causes,' causes/runs.csv) == $(grep -c ' accuracy ' causes.log) )) || fail "causes aren't all in runs.csv"
+[[ $(grep -c '^coupled_l2,0,1,.*,perceptron 2,' causes/drives.csv) == 6 ]] || fail "drives.csv lacks rows"
+cmp <(grep ',early: perceptron 2,' causes/runs.csv | cut -d, -f13-) <(grep '^causes,window,coupled_l2,4,' causes/runs.csv | cut -d, -f13-) > /dev/null &&
+  fail "a part that decays early makes no difference"
+
+# train_transformer repeats a run.
+transformer=$(dirname "$program")/train_transformer
+if [[ -x $transformer ]]; then
+  run=$(grep '^map,window,coupled_l2,4,5,' whole/runs.csv | sed 's/,$//; s/.*,//')
+  "$transformer" --config "whole/runs/$run.json" --out again > again.log
+  cmp <(cut -d, -f1-5 "whole/runs/$run.csv") <(cut -d, -f1,3,6,7,10 again/metrics.csv) ||
+    fail "train_transformer doesn't repeat run $run"
+fi
+
+# An interrupt ends a sweep, which says so; nothing half is left.
+"$program" --only layers --out long > long.log &
+for ((tries = 0; tries < 1000; ++tries)); do grep -q '^layers' long.log && break; sleep .01; done
+kill -INT $! 2> /dev/null || kill -TERM $!
+sleep .05
+kill -TERM $! 2> /dev/null || true  # a shell without job control lets what is in the background ignore the former
+code=0
+wait $! || code=$?
+[[ $code == 143 || $code == 130 ]] || fail "an interrupt ended with $code: $(cat long.log)"
+grep -q 'Interrupted' long.log || fail "an interrupt isn't told of"
+[[ -z $(ls long/runs) ]] || fail "an interrupted run left something"
+
+refused() {
+  local words=$1 code=0
+  shift
+  "$program" "$@" --out none > none.log 2> none.err || code=$?
+  [[ $code != 0 ]] || fail "$* isn't refused"
+  grep -q -- "$words" none.err || fail "$* is refused without '$words': $(cat none.err)"
+  [[ ! -e none ]] || fail "$* has written something"
+}
+refused 'only' --only colour
+refused 'seeds' --seeds=-1
+refused 'threads' --threads 0
+mkdir other
+echo '[]' > other/summary.json
+"${quick[@]}" --only basin --out other 2> other.err > /dev/null && fail "another program's summary isn't refused"
+grep -q 'no summary of experiments' other.err || fail "another program's summary is refused without a word"
