@@ -123,8 +123,7 @@ private:
 /// Does decay of some part on the first 400 steps suffice, is it needed, and is it the size that matters?
 [[nodiscard]] inline experiment plan_causes(const extent& all) {
   cause_planner plan(all);
-  plan.coupled("window", 0);
-  plan.coupled("window", 400);
+  for (const double onset : {0, 100, 200, 400}) plan.coupled("window", onset);
   const network_part perceptrons = several("perceptrons", {1, 3}), attentions = several("attentions", {0, 2});
   for (const network_part& part : network_parts) plan.but("early:", part, 400, 0);
   plan.but("early:", perceptrons, 400, 0);
@@ -133,10 +132,7 @@ private:
   plan.but("spared early:", perceptrons, 0, 400);
   plan.but("spared early:", attentions, 0, 400);
   plan.but("spared early:", several("attentions, perceptrons", {0, 1, 2, 3}), 0, 400);
-  for (const double onset : {100, 200, 400}) {
-    plan.coupled("window", onset);
-    plan.forgetting(onset);
-  }
+  for (const double onset : {100, 200, 400}) plan.forgetting(onset);
   plan.shrinking_alike();
   plan.shrinking_equally();
   const double early = 0.12;  // what early decay leaves of the second perceptron's size by then
