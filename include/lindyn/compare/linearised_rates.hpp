@@ -31,8 +31,9 @@ struct linearised_rates {
   double expected_coupling = 0;             ///< c_r gamma^2 for gamma = 1: S's mean over W2 is this x gamma^2
   /// Largest eigenvalue of W2's block, which the source leaves out: w Q times that of sum (u_j (x) u_i)(u_j (x) u_i)'.
   double coupling_growth = 0;
-  /// .. over mu_m: Q over sigma_e for orthonormal anchors. Q is gamma^2 on average over W1 for keys of length 1, so that
-  /// K gamma^2 is expected for orthonormal keys. W2 then learns faster than memory does.
+  /// The same over mu_m: K Q times the largest eigenvalue for orthonormal keys, which is 1 for orthonormal anchors. Q is
+  /// gamma^2 on average over W1 for keys of length 1, so that K gamma^2 is expected: with 16 keys, W2 learns faster than
+  /// memory does from gamma = 1/4 on.
   [[nodiscard]] double coupling_over_memory() const noexcept { return coupling_growth / corrected.memorising; }
   /// mu_r over mu_m, |P| S.
   [[nodiscard]] double rule_over_memory() const noexcept { return corrected.reasoning / corrected.memorising; }
