@@ -36,7 +36,8 @@ using train_transformer::history;
   return result;
 }
 
-/// Where a finished training is kept: its settings, for train_transformer --config, and its record, which comes last.
+/// Where a finished training is kept: its settings, for train_transformer --config, unless there is an intervention that
+/// settings can't say, and its record, which comes last.
 struct run_files {
   std::filesystem::path configuration, record;
   run_files(const std::filesystem::path& folder, const planned_run& of)
@@ -55,7 +56,7 @@ struct run_files {
 /// Keeps a finished training.
 inline void write_record(const std::filesystem::path& folder, const planned_run& of, const history& record) {
   const run_files files(folder, of);
-  io::write_json(files.configuration, train_transformer::to_json(of.of));
+  if (of.intervention.empty()) io::write_json(files.configuration, train_transformer::to_json(of.of));
   record.write(files.record);
 }
 
