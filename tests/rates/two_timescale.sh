@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# two_timescale.sh PROGRAM: the example two_timescale at a tiny size. It is skipped where the example isn't built.
+set -euo pipefail
+program=$1
+if [[ ! -x $program ]]; then
+  echo "The example isn't built: skipped"
+  exit 77
+fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+small=(--keys 4 --anchors 3 --pairs 6 --width 8 --updates 2000 --window 500 --budget 4 --onsets 0,100 --onset-to 400
+       --width-from 100 --width-to 800 --resolution 3)
+"$program" "${small[@]}" --out whole > whole.log
+for file in summary.json closed_forms.csv windows.csv courses.csv courses.gnuplot onset_width.gnuplot \
+  onset_gamma_linearised.csv; do
+  [[ -s whole/$file ]] || fail "$file wasn't written"
+done
+
+# Closed forms are what the flow does, and the eight numbers are what all weights do.
+awk -F, 'NR > 1 { seen = 1; if ($NF > 1e-6) { print; bad = 1 } } END { exit bad || !seen }' whole/closed_forms.csv ||
+  fail "a closed form isn't what the flow does"
+awk -F, 'NR > 1 { end[$1, $2] = $5; onset[$1] } END { for (o in onset) { n++; d = end[o, "full"] - end[o, "linearised"]
+  if (d > 1e-4 || d < -1e-4) exit 1 }; exit n != 3 }' whole/courses.csv || fail "the full model isn't its eight numbers"
+
+# A run that was interrupted goes on to the same bits, on any number of threads.
+cp -r whole parts
+rm parts/*.csv
+for journal in parts/*.journal; do head -c -60 "$journal" > cut; mv cut "$journal"; done
+"$program" "${small[@]}" --threads 1 --resume --out parts > /dev/null
+for file in whole/*.csv; do cmp "$file" "parts/${file#whole/}" || fail "$file isn't the same behind a resume"; done
+
+# refused WORDS ARGUMENTS..: the program fails and says these words.
+refused() {
+  local words=$1
+  shift
+  if "$program" "$@" --out none > /dev/null 2> none.err; then fail "$* is accepted"; fi
+  grep -q -- "$words" none.err || fail "$* is refused without '$words': $(cat none.err)"
+  [[ ! -e none ]] || fail "$* has written something"
+}
+refused 'width' --width 3
+refused 'decay-mode' --decay-mode none
+refused 'reduction' --reduction product
+refused 'onsets = 20000' --onsets 20000
+refused 'resolution = 1' --resolution 1
+refused 'gamma = -1' --gamma -1
+code=0
+"$program" "${small[@]}" --out whole 2> none.err > /dev/null || code=$?
+[[ $code == 1 ]] && grep -q 'not empty' none.err || fail "a folder with results isn't refused"
+"$program" "${small[@]}" --gamma 0.5 --resume --out parts > /dev/null 2> none.err &&
+  fail "other options are resumed"
+grep -q 'journal' none.err || fail "other options are refused without the journal's name: $(cat none.err)"
