@@ -462,11 +462,11 @@ TEST_CASE("the unseen pair of anchor shift is scored as inferential, symmetric o
   predicted[1] += 4;  // x - 6 instead of x - 10
   predicted[2] += 1;
   predicted[3] += 4;
-  const auto found = population::score(options, data.unseen, predicted);
+  const auto found = population::score_anchor_shift(options, data.unseen, predicted);
   CHECK(found.inferential == 0.25);
   CHECK(found.symmetric == 0.5);
   CHECK(found.other == 0.25);
-  CHECK_THROWS_AS((void)population::score(options, data.unseen, tokens{1}), lindyn::shape_error);
+  CHECK_THROWS_AS((void)population::score_anchor_shift(options, data.unseen, tokens{1}), lindyn::shape_error);
 
   const auto refused = [](auto change) {
     population::anchor_shift_options other;

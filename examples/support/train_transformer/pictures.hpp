@@ -96,11 +96,13 @@ struct picture {
         result += line("observations.csv", observations, "batch_" + std::string(name), colour, name);
     return result;
   };
+  const auto known = [&](const std::string& column) {  // nothing is known of training with --evaluate test
+    return std::ranges::any_of(metrics.rows(),
+                               [&](const auto& row) { return !std::isnan(row[metrics.column(column)]); });
+  };
   const auto both = [&](const std::string& what_of) {
-    return (std::ranges::any_of(metrics.rows(),
-                                [&](const auto& row) { return !std::isnan(row[metrics.column("training_loss")]); })
-                ? line("metrics.csv", metrics, "training_" + what_of, "#0072B2", "training")
-                : "") +
+    return (known("training_" + what_of) ? line("metrics.csv", metrics, "training_" + what_of, "#0072B2", "training")
+                                         : "") +
            line("metrics.csv", metrics, "test_" + what_of, "#D55E00", "test");
   };
   const std::string likeness =
@@ -117,7 +119,7 @@ struct picture {
     constexpr std::array colours{"#0072B2", "#D55E00", "#009E73", "#E69F00"};
     std::string lines;
     for (std::size_t k = 0; k < what.task_columns.size(); ++k)
-      if (any(metrics, what.task_columns[k]))
+      if (known(what.task_columns[k]))
         lines += line("metrics.csv", metrics, what.task_columns[k], colours[k % colours.size()], what.task_columns[k]);
     panels.push_back("set yrange [0:1.02]\nset ylabel 'share of sequences'\nplot " + lines + number(what.reached) +
                      " with lines dashtype 2 linecolor rgb '#999999' title 'reached'\nset yrange [0:*]\n");

@@ -54,7 +54,7 @@ template <class Net>
   if (of.task != "anchor_shift" || &set == &data.training) return {net.loss(weights, set, memory, block), {}};
   std::vector<int> answers;
   const auto places = net.answer(weights, set, answers, memory, block);
-  const auto scores = population::score(make_shifts(of), set, answers);
+  const auto scores = population::score_anchor_shift(make_shifts(of), set, answers);
   const double seen = net.loss(weights, data.seen.value(), memory, block).accuracy();
   return {places, {seen, scores.inferential, scores.symmetric, scores.other}};
 }

@@ -32,7 +32,8 @@ struct anchor_pair {
 /// Options of anchor_shift. The numbers of sequences are our choice.
 struct anchor_shift_options {
   std::vector<int> shifts = std::vector<int>{5, 1, -2, -8};  ///< what the anchors 1, 2, .. add
-  int first_item = 20, last_item = 99;                       ///< the items, which are their tokens too
+  int first_item = 20;                                       ///< the first of the items, which are their tokens too
+  int last_item = 99;                                        ///< the last of them
   int length = 9;                                            ///< n
   anchor_pair mislabelled{3, 4};                             ///< trained with another sum
   int wrong_shift = -6;                                      ///< that sum
@@ -146,8 +147,9 @@ struct anchor_shift_scores {
 /// \param unseen     its sequences, as anchor_shift makes them
 /// \param predicted  what was answered, of each of them
 /// Throws shape_error if these are more or fewer, argument_error if there are none.
-[[nodiscard]] inline anchor_shift_scores score(const anchor_shift_options& options, const task::sequence_set& unseen,
-                                               std::span<const int> predicted) {
+[[nodiscard]] inline anchor_shift_scores score_anchor_shift(const anchor_shift_options& options,
+                                                            const task::sequence_set& unseen,
+                                                            std::span<const int> predicted) {
   require_extent("predicted.size()", predicted.size(), unseen.count());
   require(!predicted.empty(), "predicted.size()", 0, "at least 1");
   const int to_symmetric = options.wrong_shift - total_shift(options, options.unseen);
