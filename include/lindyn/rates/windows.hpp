@@ -4,6 +4,7 @@
 /// \file
 /// When decay has to act for reasoning to win: windows predicted by each system.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -47,6 +48,12 @@ struct onset_interval {
 /// While there is no decay, the factors grow as factor_without_decay says, until all is learnt (m + r = 1). They have to
 /// pass basin_edge of that decay, which rises with m: too early an onset finds them below it, where decay takes more from
 /// them than the error, once it is small, gives. For p = 2 there is no edge to pass.
+///
+/// They pass it once, upwards, or never. With s = s_r / s_m, y = x^-(p-2) falls along the way without decay by (p - 2) s for
+/// a unit of m, and on the edge by
+/// \f[ -\frac{dy}{dm} = (p - 2) \, s \, \frac{e - \lambda y / s_r}{e - \lambda m / s_m} , \f]
+/// where the fraction is less than 1: below the saddle both of its terms are positive and y > s m, above it both are
+/// negative and y < s m. (Derived here.)
 /// Throws argument_error as basin_edge and factor_without_decay.
 template <int Factors>
 requires(Factors >= 2)
