@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include <lindyn/integrate/predictive_step_adjuster.hpp>
 #include <lindyn/integrate/step_adjuster.hpp>
 
+using lindyn::integrate::predictive_step_adjuster;
 using lindyn::integrate::step_adjuster;
 
 TEST_CASE("a rejected step is retried smaller, but no smaller than a fifth") {
@@ -39,4 +41,17 @@ TEST_CASE("rising errors are met with smaller steps than falling ones") {
   (void)rising.increase_step(1, 0.01, 5);
   (void)falling.increase_step(1, 0.9, 5);
   CHECK(rising.increase_step(1, 0.2, 5) < falling.increase_step(1, 0.2, 5));
+}
+
+TEST_CASE("predictive control follows the trend of the error, within the same bounds") {
+  predictive_step_adjuster adjuster(4);
+  CHECK(adjuster.decrease_step(2, 16) == doctest::Approx(2 * 0.9 / 2));
+  CHECK(adjuster.decrease_step(2, 1e30) == doctest::Approx(2 * 0.2));
+  CHECK(adjuster.increase_step(1, 0.0625) == 1);  // after a rejection
+  // The error rose sixteenfold though the step didn't grow: it is expected to do so again.
+  CHECK(adjuster.increase_step(1, 1) == doctest::Approx(0.9 / 2));
+  CHECK(adjuster.increase_step(1, 0.0625) == doctest::Approx(0.9 * 2));  // falling errors are no reason for haste
+  adjuster.restart();
+  CHECK(adjuster.increase_step(1, 1) == doctest::Approx(0.9));
+  CHECK(adjuster.increase_step(1, 0) == 10);
 }
