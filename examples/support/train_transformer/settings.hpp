@@ -144,11 +144,13 @@ void for_each_setting(Visit&& visit) {
   visit("reached", &s::reached, "test accuracy from which on the task counts as reached; scan: share of exact matches",
         choices{});
   visit("stop", &s::stop, "end at the first evaluation that reaches it", choices{});
-  visit("observe", &s::observe,
-        "diagnostics, separated by commas, or all: order (s_bar, sigma_H, participation ratios; of the step's batch), "
-        "margins (of up to 256 test sequences), condensation, alignment, norms (of weights), frequencies (of the "
-        "embedding, modular_arithmetic)",
-        choices{});
+  visit(
+      "observe", &s::observe,
+      "diagnostics, separated by commas, or all: order (s_bar, sigma_H, participation ratios; of the step's batch, of "
+      "scan with the places behind the ends), "
+      "margins (of up to 256 test sequences), condensation, alignment, norms (of weights), frequencies (of the "
+      "embedding, modular_arithmetic)",
+      choices{});
   visit("observe-every", &s::observe_every, "steps between observations; 0: as evaluations", choices{});
   visit("checkpoint-every", &s::checkpoint_every,
         "steps between checkpoints; 0: one a minute. There is always one of the start, of the end, and on Ctrl-C",
