@@ -195,8 +195,11 @@
 #include <lindyn/population/type_sample.hpp>
 #include <lindyn/population/whole_population.hpp>
 #include <lindyn/rates/closed_forms.hpp>
+#include <lindyn/rates/extinction_clock.hpp>
 #include <lindyn/rates/frozen_system.hpp>
 #include <lindyn/rates/linearised_system.hpp>
+#include <lindyn/rates/module_extinction.hpp>
+#include <lindyn/rates/module_system.hpp>
 #include <lindyn/rates/printed_system.hpp>
 #include <lindyn/rates/rate_system.hpp>
 #include <lindyn/rates/reduced_system.hpp>
