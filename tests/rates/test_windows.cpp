@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include <lindyn/core/progress.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/optimizer/decay.hpp>
 #include <lindyn/rates/critical_window_map.hpp>
@@ -20,6 +20,7 @@
 #include <lindyn/sweep/journal.hpp>
 
 #include "../complaint.hpp"
+#include "../io/testing.hpp"
 
 namespace rates = lindyn::rates;
 namespace sweep = lindyn::sweep;
@@ -108,9 +109,10 @@ TEST_CASE("a map is what trainings under its windows come to, for any number of 
     const auto trial = three_factors(at[2]);
     const auto end = rates::train_under(trial.system, trial.start, {.onset = at[1], .width = at[0], .step = step},
                                         {.tolerance = options.tolerance});
-    CHECK(map.values()(i, 0) == rates::reasoning_share(trial.system, end.state));
+    const auto approx = [](double value) { return doctest::Approx(value).epsilon(1e-14); };
+    CHECK(map.values()(i, 0) == approx(rates::reasoning_share(trial.system, end.state)));
     CHECK(map.values()(i, 1) == end.state[0]);
-    CHECK(map.values()(i, 2) == trial.system.reasoning(end.state));
+    CHECK(map.values()(i, 2) == approx(trial.system.reasoning(end.state)));
     CHECK(map.values()(i, 3) == (at[1] + at[0] > 20'000 ? 20 * (20'000 - at[1]) / at[0] : 20));
   }
   const auto share = map.column("share");
@@ -119,15 +121,16 @@ TEST_CASE("a map is what trainings under its windows come to, for any number of 
   const auto stiff = rates::critical_window_map(three_factors, grid, {.protocol = {.step = step}, .stiff = true});
   for (std::size_t i = 0; i < share.size(); ++i) CHECK(std::abs(stiff.column("share")[i] - share[i]) < 1e-4);
 
-  const std::filesystem::path journal = std::filesystem::temp_directory_path() / "lindyn_critical_window_map.journal";
-  std::filesystem::remove(journal);
+  const lindyn::testing::temporary_folder folder;
   auto kept = options;
-  kept.journal = journal;
+  kept.journal = folder / "map.journal";
   CHECK(rates::critical_window_map(three_factors, grid, kept).column("share") == share);
+  std::vector<double> told;  // of the cells that are done
+  kept.tell = [&](const lindyn::progress_report& report) { told.push_back(report.done); };
   CHECK(rates::critical_window_map(three_factors, grid, kept).column("share") == share);
+  CHECK(told == std::vector{12.0});  // all are in the journal
   kept.protocol.budget = 10;
   CHECK_THROWS_AS((void)rates::critical_window_map(three_factors, grid, kept), sweep::other_configuration_error);
-  std::filesystem::remove(journal);
   CHECK(complaint([&] {
           return rates::critical_window_map(three_factors, sweep::grid({sweep::axis::listed("start", {1})}), options);
         }).starts_with("axis = start "));
