@@ -77,7 +77,8 @@ std::optional<int> parse(int argc, char** argv, options& o) {
   app.add_option("--seeds", o.extent.seeds, "trainings of each setting, from seed 1 on; 0: as each experiment has them")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
-  app.add_flag("--quick", o.extent.quick, "tiny networks and a hundredth of the steps, to try the program");
+  app.add_flag("--quick", o.extent.quick,
+               "tiny networks and a hundredth of the steps, to try the program; into a folder of its own");
   app.add_flag("--list", o.list, "say how many trainings there are and what they take, and end");
   app.add_option("--threads", o.threads, "trainings at a time; results don't depend on it")
       ->check(CLI::Range(1, 256))
@@ -86,6 +87,7 @@ std::optional<int> parse(int argc, char** argv, options& o) {
   try {
     app.parse(argc, argv);
     examples::refuse_empty(app);
+    if (o.extent.quick && app.count("--out") == 0) o.out += "_quick";
   } catch (const CLI::ParseError& end) {
     return app.exit(end);
   }
