@@ -181,7 +181,7 @@ private:
   }
 
   /// How long after t, and within the step of size `length` just accepted, the level is met. Leaves the state there in
-  /// step_.next_x. The root on the interpolant comes first, since it costs one evaluation an iteration; steps of its length
+  /// next_x. The root on the interpolant comes first, since it costs one evaluation an iteration; steps of its length
   /// from t then make time and state as accurate as any step's end.
   double locate(double length) {
     struct point {

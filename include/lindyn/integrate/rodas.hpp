@@ -34,8 +34,8 @@
 
 namespace lindyn::integrate::detail {
 
-/// RODAS, as the loop of flows drives it. Factors is what Eigen makes of a matrix to solve systems with it; as a parameter
-/// it costs only those programs compile time that take such steps.
+/// RODAS, as the loop of flows drives it. Factors is what Eigen makes of a matrix to solve systems with it: a parameter,
+/// so that only programs that take such steps pay for its compilation.
 template <class Factors>
 class rodas {
 public:
