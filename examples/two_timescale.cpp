@@ -23,9 +23,11 @@
 #include "support/progress_line.hpp"
 #include "support/provenance.hpp"
 #include "support/refuse_empty.hpp"
+#include "support/refuse_unused.hpp"
 #include "support/two_timescale/closed_forms.hpp"
 #include "support/two_timescale/courses.hpp"
 #include "support/two_timescale/maps.hpp"
+#include "support/two_timescale/modules.hpp"
 #include "support/two_timescale/setting.hpp"
 #include "support/two_timescale/windows.hpp"
 
@@ -63,6 +65,15 @@ std::optional<int> parse(int argc, char** argv, options& o) {
   app.add_option("--gamma-from", o.gamma_from, "least gamma of the maps")->capture_default_str();
   app.add_option("--gamma-to", o.gamma_to, "largest")->capture_default_str();
   app.add_option("--resolution", o.resolution, "values of each axis of the maps")->capture_default_str();
+  app.add_option("--starts", o.starts, "random starts of modules under an optimiser (0: none)")->capture_default_str();
+  app.add_option("--module-updates", o.module_updates, "how long modules are trained")->capture_default_str();
+  app.add_option("--module-onsets", o.module_onsets, "first updates of the windows under which modules are trained")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--module-rule", o.module_rule, "what trains modules")
+      ->check(CLI::IsMember({"adam", "momentum", "sgd"}))
+      ->capture_default_str();
+  app.add_option("--module-lr", o.module_lr, "its learning rate")->capture_default_str();
   app.add_option("--threads", o.threads, "cells at a time; results don't depend on it")->capture_default_str();
   app.add_option("--out", o.out, "folder of the results")->capture_default_str();
   auto* const force = app.add_flag("--force", o.force, "write into the folder even if it isn't empty, from scratch");
@@ -71,6 +82,8 @@ std::optional<int> parse(int argc, char** argv, options& o) {
   try {
     app.parse(argc, argv);
     examples::refuse_empty(app);
+    for (const char* option : {"--module-updates", "--module-onsets", "--module-rule", "--module-lr"})
+      examples::refuse_unused(app, option, o.starts > 0, "--starts");
   } catch (const CLI::ParseError& end) {
     return app.exit(end);
   }
@@ -94,6 +107,13 @@ void require_valid(const options& o) {
   lindyn::require(o.gamma_from > 0, "gamma-from", o.gamma_from, "positive");
   lindyn::require(o.gamma_to > o.gamma_from && o.gamma_to <= 100, "gamma-to", o.gamma_to, "in (gamma-from, 100]");
   lindyn::require(o.resolution >= 2 && o.resolution <= 1024, "resolution", o.resolution, "in [2, 1024]");
+  lindyn::require(o.starts >= 0 && o.starts <= 1'000'000, "starts", o.starts, "in [0, 1000000]");
+  lindyn::require(o.module_updates >= 1 && o.module_updates <= 1'000'000, "module-updates", o.module_updates,
+                  "in [1, 1000000]");
+  lindyn::require(o.module_lr > 0 && o.module_lr <= 1e6, "module-lr", o.module_lr, "positive, and at most 1e6");
+  lindyn::require(!o.module_onsets.empty(), "module-onsets", "none", "at least one");
+  for (const double onset : o.module_onsets)
+    lindyn::require(onset >= 0 && onset <= 1e9, "module-onsets", onset, "in [0, 1e9]");
   lindyn::require(o.threads >= 1 && o.threads <= 256, "threads", o.threads, "in [1, 256]");
   lindyn::require(!o.out.empty(), "out", "\"\"", "a folder");
 }
@@ -119,6 +139,11 @@ json configuration_of(const options& o) {
           {"gamma_from", o.gamma_from},
           {"gamma_to", o.gamma_to},
           {"resolution", o.resolution},
+          {"starts", o.starts},
+          {"module_updates", o.module_updates},
+          {"module_onsets", o.module_onsets},
+          {"module_rule", o.module_rule},
+          {"module_lr", o.module_lr},
           {"threads", o.threads},
           {"out", o.out.string()},
           {"force", o.force},
@@ -148,7 +173,10 @@ void run(const options& o) {
   const parts::setting s(o, examples::progress_line());
   lindyn::io::prepare_output_folder(o.out, o.force || o.resume,
                                     "--force begins anew in it, --resume goes on with the same options");
-  if (o.force) parts::remove_maps(s);
+  if (o.force) {
+    parts::remove_maps(s);
+    parts::remove_modules(s);
+  }
 
   json summary;
   const auto timed = [&](const std::string& part, auto&& work) {
@@ -159,11 +187,13 @@ void run(const options& o) {
     summary["seconds"][part] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return result;
   };
-  // Maps come first: their journals refuse other options than those of an earlier run before anything is overwritten.
+  // What has journals comes first: they refuse other options than those of an earlier run before anything is overwritten.
   std::vector<std::vector<parts::found_map>> maps;
   const std::vector<parts::window_map> kinds = parts::window_maps(s);
   for (const parts::window_map& kind : kinds)
     maps.push_back(timed(kind.name, [&] { return parts::find_maps(s, kind); }));
+  std::optional<lindyn::sweep::table> modules;
+  if (o.starts > 0) modules = timed("modules", [&] { return parts::train_all_modules(s); });
   const auto forms = timed("closed_forms", [&] { return parts::confirm_closed_forms(s); });
   const auto windows = timed("windows", [&] { return parts::predict_windows(s); });
   const auto courses = timed("courses", [&] { return parts::find_courses(s); });
@@ -180,12 +210,18 @@ void run(const options& o) {
     summary["maps"][kinds[i].name] = parts::write_maps(s, kinds[i], maps[i]);
     drawn = parts::draw_maps(s, kinds[i], maps[i]) && drawn;
   }
+  if (modules) {
+    summary["modules"] = parts::write_modules(s, *modules);
+    drawn = parts::draw_modules(s) && drawn;
+  }
   summary["configuration"] = configuration_of(o);
   examples::append_provenance(summary);
   lindyn::io::write_json(o.out / "summary.json", summary);
   examples::report_written(
-      o.out, "summary.json, closed_forms.csv, windows.csv, courses.csv, onset_width_SYSTEM.csv, onset_gamma_SYSTEM.csv",
-      "courses, onset_width and onset_gamma as PNG and SVG", drawn);
+      o.out,
+      "summary.json, closed_forms.csv, windows.csv, courses.csv, modules.csv, onset_width_SYSTEM.csv, "
+      "onset_gamma_SYSTEM.csv",
+      "courses, onset_width, onset_gamma and modules as PNG and SVG", drawn);
 }
 
 }  // namespace

@@ -13,10 +13,10 @@ cd "$folder"
 fail() { echo "FAILED: $*" >&2; exit 1; }
 
 small=(--keys 4 --anchors 3 --pairs 6 --width 8 --updates 2000 --window 500 --budget 4 --onsets 0,100 --onset-to 400
-       --width-from 100 --width-to 800 --resolution 3)
+       --width-from 100 --width-to 800 --resolution 3 --starts 8 --module-updates 20 --module-onsets 0,10)
 "$program" "${small[@]}" --out whole > whole.log
-for file in summary.json closed_forms.csv windows.csv courses.csv courses.gnuplot onset_width.gnuplot \
-  onset_gamma_linearised.csv; do
+for file in summary.json closed_forms.csv windows.csv courses.csv courses.gnuplot modules.csv modules.gnuplot \
+  onset_width.gnuplot onset_gamma_linearised.csv; do
   [[ -s whole/$file ]] || fail "$file wasn't written"
 done
 
@@ -45,6 +45,7 @@ refused 'width' --width 3
 refused 'decay-mode' --decay-mode none
 refused 'reduction' --reduction product
 refused 'onsets = 20000' --onsets 20000
+refused 'module-lr: has no effect' --starts 0 --module-lr 1
 refused 'resolution = 1' --resolution 1
 refused 'gamma = -1' --gamma -1
 code=0

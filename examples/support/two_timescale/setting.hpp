@@ -49,7 +49,8 @@ struct options {
   index resolution = 64;                                    ///< of the maps, both ways
   index starts = 256, module_updates = 3'000;               ///< of modules under Adam
   std::vector<double> module_onsets{0, 50, 100, 200, 400};  ///< of the windows under which they are trained
-  double module_noise = 1e-3;                               ///< of their gradient, see rates::module_system
+  std::string module_rule = "adam";                         ///< adam, momentum or sgd
+  double module_lr = 3e-3;                                  ///< their learning rate
   int threads = 2;
   std::filesystem::path out = "out/two_timescale";
   bool force = false, resume = false;
