@@ -3,9 +3,9 @@
 /// Flows by explicit and by linearly implicit steps (double, one core), from where nothing is stiff to where all is.
 ///
 /// The floor counts, for n coordinates, what a step of either method can't do without: an explicit one of seven slopes
-/// 2 x 27 n operations for its stages, solution and error; an implicit one 2 n^3 / 3 for the factors, 6 x 2 n^2 to solve
-/// with them, and 2 x 24 n for the sums; and f and its Jacobian, with 5 and 7 operations. Calls and overhead aren't counted:
-/// with two coordinates they are most of it.
+/// 2 x 27 n operations for its stages, solution and error; an implicit one 2 n^3 / 3 for the factors, 6 x 2 n^2 to
+/// solve with them, and 2 x 24 n for the sums; and f and its Jacobian, with 5 and 7 operations. Calls and overhead
+/// aren't counted: with two coordinates they are most of it.
 
 #include <cmath>
 #include <span>

@@ -12,8 +12,9 @@ namespace lindyn::integrate {
 /// Gustafsson's predictive control for a method whose error of one step is h^p: behind an accepted step of size h and
 /// error e, in units of what is allowed, the next one has the size
 /// \f[ 0.9 \, h \, e^{-1/p} \, \min\Big(1, \frac{h}{h_\mathrm{last}} (e_\mathrm{last} / e)^{1/p}\Big) : \f]
-/// an error that has grown though the step hasn't will go on growing. Where a fast motion sets in, a stiff method's steps
-/// have to shrink by orders of magnitude, and most of the attempts that a control without memory wastes there are saved.
+/// an error that has grown though the step hasn't will go on growing. Where a fast motion sets in, a stiff method's
+/// steps have to shrink by orders of magnitude, and most of the attempts that a control without memory wastes there are
+/// saved.
 /// Source: Hairer, Wanner, "Solving Ordinary Differential Equations II", 2nd edition, section IV.8.
 class predictive_step_adjuster {
 public:

@@ -7,12 +7,13 @@
 /// One step of size h from x at t, with J and f_t the derivatives of f there, solves six systems with one matrix,
 /// \f[ \Big(\frac{1}{\gamma h} - J\Big) u_i = f\Big(x + \sum_{j<i} a_{ij} u_j,\; t + \alpha_i h\Big)
 ///     + \frac{1}{h} \sum_{j<i} c_{ij} u_j + \gamma_i h f_t , \f]
-/// and ends at \f$x + \sum_{j<6} a_{6j} u_j + u_6\f$. The sum without u_6 is a solution of order 3, so that u_6 estimates
-/// the error. Both are L-stable and stiffly accurate: a transient that a step is too long to resolve is gone at its end.
+/// and ends at \f$x + \sum_{j<6} a_{6j} u_j + u_6\f$. The sum without u_6 is a solution of order 3, so that u_6
+/// estimates the error. Both are L-stable and stiffly accurate: a transient that a step is too long to resolve is gone
+/// at its end.
 ///
 /// Source: Hairer, Wanner, "Solving Ordinary Differential Equations II", 2nd edition, section IV.7 and its code RODAS,
-/// whose coefficients these are. Boost's rosenbrock4 has the same ones but for the sign of gamma_4, with which the order
-/// falls where f depends on time.
+/// whose coefficients these are. Boost's rosenbrock4 has the same ones but for the sign of gamma_4, with which the
+/// order falls where f depends on time.
 
 #include <algorithm>
 #include <array>
@@ -34,8 +35,8 @@
 
 namespace lindyn::integrate::detail {
 
-/// RODAS, as the loop of flows drives it. Factors is what Eigen makes of a matrix to solve systems with it: a parameter,
-/// so that only programs that take such steps pay for its compilation.
+/// RODAS, as the loop of flows drives it. Factors is what Eigen makes of a matrix to solve systems with it: a
+/// parameter, so that only programs that take such steps pay for its compilation.
 template <class Factors>
 class rodas {
 public:

@@ -32,8 +32,8 @@ flow_result stiff_flow(System&& f, std::optional<jacobian_ref> jacobian, state s
 
 }  // namespace detail
 
-/// As `flow`, with the same options, result and errors, for stiff systems: by linearly implicit, L-stable steps of order
-/// 4 (Hairer and Wanner's RODAS, rodas.hpp) with the given Jacobian, which is evaluated once a step. What is allowed as
+/// As `flow`, with the same options, result and errors, for stiff systems: by linearly implicit, L-stable steps of
+/// order 4 (Hairer and Wanner's RODAS, rodas.hpp) with the given Jacobian, which is evaluated once a step. What is allowed as
 /// the error of one step is, for each coordinate, \f$a + \text{tolerance} \, \max(|x|, |x_\text{next}|)\f$ with a the
 /// absolute tolerance: \f$h |\dot x|\f$ is no measure of anything here. Jacobians that are only nearly right lower the
 /// order, and a missing df/dt does.
