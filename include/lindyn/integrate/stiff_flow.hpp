@@ -33,10 +33,10 @@ flow_result stiff_flow(System&& f, std::optional<jacobian_ref> jacobian, state s
 }  // namespace detail
 
 /// As `flow`, with the same options, result and errors, for stiff systems: by linearly implicit, L-stable steps of
-/// order 4 (Hairer and Wanner's RODAS, rodas.hpp) with the given Jacobian, which is evaluated once a step. What is allowed as
-/// the error of one step is, for each coordinate, \f$a + \text{tolerance} \, \max(|x|, |x_\text{next}|)\f$ with a the
-/// absolute tolerance: \f$h |\dot x|\f$ is no measure of anything here. Jacobians that are only nearly right lower the
-/// order, and a missing df/dt does.
+/// order 4 (Hairer and Wanner's RODAS, rodas.hpp) with the given Jacobian, which is evaluated once a step. What is
+/// allowed as the error of one step is, for each coordinate, \f$a + \text{tolerance} \, \max(|x|, |x_\text{next}|)\f$
+/// with a the absolute tolerance: \f$h |\dot x|\f$ is no measure of anything here. A Jacobian that is only nearly right
+/// lowers the order, and so does a missing df/dt.
 ///
 /// A step costs six evaluations, the Jacobian and n^3 / 3 + 6 n^2 operations for n coordinates.
 /// (A template, so that only programs that call it compile Eigen's factorisation: it takes two seconds.)
