@@ -18,7 +18,7 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
-#include <set>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
