@@ -5,6 +5,7 @@
 /// What becomes of each part of the network on the first 500 steps, while it decays and before: its size, and how its
 /// gradient drives it against the decay.
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -13,6 +14,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <lindyn/io/csv.hpp>
@@ -88,16 +90,16 @@ inline void write_drives(const std::filesystem::path& folder, const extent& all,
   constexpr double lambda = 4e-3;
   const experiment what = detail::plan_drives(all);
   std::vector<std::pair<planned_run, detail::drive_recorder>> ends;
-  with_family(what.runs, [&](auto& together) {
-    together.watch(
-        threads, stop,
-        [&](const network& net, const planned_run&) {
-          return detail::drive_recorder(net.parameters(), all.quick ? 1 : 10);
-        },
-        [&](const planned_run& plan, const auto&, detail::drive_recorder& seen, const auto&) {
-          ends.emplace_back(plan, seen);
-        });
-  });
+  family<optimizer::adam_options> together(what.runs,
+                                           std::get<optimizer::adam_options>(make_rule(what.runs.front().of)));
+  together.watch(
+      threads, stop,
+      [&](const network& net, const planned_run&) {
+        return detail::drive_recorder(net.parameters(), all.quick ? 1 : 10);
+      },
+      [&](const planned_run& plan, const auto&, detail::drive_recorder& seen, const auto&) {
+        ends.emplace_back(plan, seen);
+      });
   if (stop()) return;
   std::ranges::sort(ends, {}, [](const auto& end) {
     const planned_run& plan = end.first;
