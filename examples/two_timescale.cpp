@@ -29,6 +29,7 @@
 #include "support/two_timescale/maps.hpp"
 #include "support/two_timescale/modules.hpp"
 #include "support/two_timescale/setting.hpp"
+#include "support/two_timescale/validity.hpp"
 #include "support/two_timescale/windows.hpp"
 
 namespace {
@@ -65,6 +66,9 @@ std::optional<int> parse(int argc, char** argv, options& o) {
   app.add_option("--gamma-from", o.gamma_from, "least gamma of the maps")->capture_default_str();
   app.add_option("--gamma-to", o.gamma_to, "largest")->capture_default_str();
   app.add_option("--resolution", o.resolution, "values of each axis of the maps")->capture_default_str();
+  app.add_option("--seeds", o.seeds,
+                 "starts of all weights beside rate systems, at each gamma from .1 to 1.1 (0: none)")
+      ->capture_default_str();
   app.add_option("--starts", o.starts, "random starts of modules under an optimiser (0: none)")->capture_default_str();
   app.add_option("--module-updates", o.module_updates, "how long modules are trained")->capture_default_str();
   app.add_option("--module-onsets", o.module_onsets, "first updates of the windows under which modules are trained")
@@ -107,6 +111,7 @@ void require_valid(const options& o) {
   lindyn::require(o.gamma_from > 0, "gamma-from", o.gamma_from, "positive");
   lindyn::require(o.gamma_to > o.gamma_from && o.gamma_to <= 100, "gamma-to", o.gamma_to, "in (gamma-from, 100]");
   lindyn::require(o.resolution >= 2 && o.resolution <= 1024, "resolution", o.resolution, "in [2, 1024]");
+  lindyn::require(o.seeds >= 0 && o.seeds <= 10'000, "seeds", o.seeds, "in [0, 10000]");
   lindyn::require(o.starts >= 0 && o.starts <= 1'000'000, "starts", o.starts, "in [0, 1000000]");
   lindyn::require(o.module_updates >= 1 && o.module_updates <= 1'000'000, "module-updates", o.module_updates,
                   "in [1, 1000000]");
@@ -139,6 +144,7 @@ json configuration_of(const options& o) {
           {"gamma_from", o.gamma_from},
           {"gamma_to", o.gamma_to},
           {"resolution", o.resolution},
+          {"seeds", o.seeds},
           {"starts", o.starts},
           {"module_updates", o.module_updates},
           {"module_onsets", o.module_onsets},
@@ -176,6 +182,7 @@ void run(const options& o) {
   if (o.force) {
     parts::remove_maps(s);
     parts::remove_modules(s);
+    parts::remove_validity(s);
   }
 
   json summary;
@@ -192,8 +199,9 @@ void run(const options& o) {
   const std::vector<parts::window_map> kinds = parts::window_maps(s);
   for (const parts::window_map& kind : kinds)
     maps.push_back(timed(kind.name, [&] { return parts::find_maps(s, kind); }));
-  std::optional<lindyn::sweep::table> modules;
+  std::optional<lindyn::sweep::table> modules, validity;
   if (o.starts > 0) modules = timed("modules", [&] { return parts::train_all_modules(s); });
+  if (o.seeds > 0) validity = timed("validity", [&] { return parts::find_validity(s); });
   const auto forms = timed("closed_forms", [&] { return parts::confirm_closed_forms(s); });
   const auto windows = timed("windows", [&] { return parts::predict_windows(s); });
   const auto courses = timed("courses", [&] { return parts::find_courses(s); });
@@ -210,6 +218,10 @@ void run(const options& o) {
     summary["maps"][kinds[i].name] = parts::write_maps(s, kinds[i], maps[i]);
     drawn = parts::draw_maps(s, kinds[i], maps[i]) && drawn;
   }
+  if (validity) {
+    summary["validity"] = parts::write_validity(s, *validity);
+    drawn = parts::draw_validity(s) && drawn;
+  }
   if (modules) {
     summary["modules"] = parts::write_modules(s, *modules);
     drawn = parts::draw_modules(s) && drawn;
@@ -219,9 +231,9 @@ void run(const options& o) {
   lindyn::io::write_json(o.out / "summary.json", summary);
   examples::report_written(
       o.out,
-      "summary.json, closed_forms.csv, windows.csv, courses.csv, modules.csv, onset_width_SYSTEM.csv, "
+      "summary.json, closed_forms.csv, windows.csv, courses.csv, validity.csv, modules.csv, onset_width_SYSTEM.csv, "
       "onset_gamma_SYSTEM.csv",
-      "courses, onset_width, onset_gamma and modules as PNG and SVG", drawn);
+      "courses, onset_width, onset_gamma, validity and modules as PNG and SVG", drawn);
 }
 
 }  // namespace

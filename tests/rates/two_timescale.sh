@@ -13,9 +13,9 @@ cd "$folder"
 fail() { echo "FAILED: $*" >&2; exit 1; }
 
 small=(--keys 4 --anchors 3 --pairs 6 --width 8 --updates 2000 --window 500 --budget 4 --onsets 0,100 --onset-to 400
-       --width-from 100 --width-to 800 --resolution 3 --starts 8 --module-updates 20 --module-onsets 0,10)
+       --width-from 100 --width-to 800 --resolution 3 --seeds 1 --starts 8 --module-updates 20 --module-onsets 0,10)
 "$program" "${small[@]}" --out whole > whole.log
-for file in summary.json closed_forms.csv windows.csv courses.csv courses.gnuplot modules.csv modules.gnuplot \
+for file in summary.json closed_forms.csv windows.csv courses.csv courses.gnuplot modules.csv modules.gnuplot validity.csv \
   onset_width.gnuplot onset_gamma_linearised.csv; do
   [[ -s whole/$file ]] || fail "$file wasn't written"
 done
@@ -24,7 +24,10 @@ done
 awk -F, 'NR > 1 { seen = 1; if ($NF > 1e-6) { print; bad = 1 } } END { exit bad || !seen }' whole/closed_forms.csv ||
   fail "a closed form isn't what the flow does"
 awk -F, 'NR > 1 { end[$1, $2] = $5; onset[$1] } END { for (o in onset) { n++; d = end[o, "full"] - end[o, "linearised"]
-  if (d > 1e-4 || d < -1e-4) exit 1 }; exit n != 3 }' whole/courses.csv || fail "the full model isn't its eight numbers"
+  if (d > 1e-4 || d < -1e-4) bad = 1 }; exit bad || n != 3 }' whole/courses.csv || fail "the full model isn't its eight numbers"
+
+awk -F, 'NR == 1 { next } $3 > 1e-5 || $4 > 1e-5 { bad = 1 } $1 < 0.15 { small = $6 } { large = $6 }
+  END { exit bad || !(small < 0.1 && large > small) }' whole/validity.csv || fail "the reduced system's error isn't that of gamma"
 
 # A run that was interrupted goes on to the same bits, on any number of threads.
 cp -r whole parts

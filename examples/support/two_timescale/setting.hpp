@@ -47,6 +47,7 @@ struct options {
   double delta = 0.05;                                ///< of printed windows
   double onset_to = 2'000, width_from = 500, width_to = 8'000, gamma_from = 0.1, gamma_to = 2;  ///< ends of the maps
   index resolution = 64;                                    ///< of the maps, both ways
+  index seeds = 3;                                          ///< of the comparison with all weights over gamma
   index starts = 256, module_updates = 3'000;               ///< of modules under Adam
   std::vector<double> module_onsets{0, 50, 100, 200, 400};  ///< of the windows under which they are trained
   std::string module_rule = "adam";                         ///< adam, momentum or sgd
