@@ -220,7 +220,7 @@ void run(const options& o) {
   }
   if (validity) {
     summary["validity"] = parts::write_validity(s, *validity);
-    drawn = parts::draw_validity(s) && drawn;
+    drawn = parts::draw_validity(s, *validity) && drawn;
   }
   if (modules) {
     summary["modules"] = parts::write_modules(s, *modules);

@@ -53,9 +53,9 @@ struct course {
     std::vector<double> times;
     for (const double update : updates) times.push_back(step.time(update));
     course full{"full", onset, {}, {}, {}};
-    const auto found = lindyn::compare::linearised_flow(s.net, s.weights(s.o.gamma),
-                                                        {.until = times.back(), .decay = decay, .tolerance = 1e-6});
-    for (const auto& record : found.records) {
+    const auto of_weights = lindyn::compare::linearised_flow(
+        s.net, s.weights(s.o.gamma), {.until = times.back(), .decay = decay, .tolerance = 1e-6});
+    for (const auto& record : of_weights.records) {
       full.updates.push_back(step.updates(record.t));
       full.memorising.push_back(record.masses.memorising);
       full.reasoning.push_back(record.masses.reasoning);

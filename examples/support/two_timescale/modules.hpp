@@ -43,7 +43,7 @@ namespace examples::two_timescale {
 }
 
 /// What became of the modules, in numbers of starts.
-inline const std::vector<std::string> module_columns{"extinct", "all_extinct", "reasoning", "memorising"};
+inline const std::vector<std::string> module_columns{"extinct", "all_extinct", "reasoning", "memorising", "diverged"};
 
 /// Factors, decay modes by number, and onsets.
 [[nodiscard]] inline lindyn::sweep::grid module_grid(const setting& s) {
@@ -84,7 +84,8 @@ inline const std::vector<std::string> module_columns{"extinct", "all_extinct", "
                         .seed = s.o.seed});
     const rates::module_outcomes found = rates::outcomes(system, ends);
     const auto count = [](const rates::observed_share& share) { return static_cast<double>(share.count); };
-    return std::array{count(found.extinct), count(found.all_extinct), count(found.reasoning), count(found.memorising)};
+    return std::array{count(found.extinct), count(found.all_extinct), count(found.reasoning), count(found.memorising),
+                      count(found.diverged)};
   };
   return lindyn::sweep::map(module_grid(s), module_columns, [&] { return worker; },
                             {.threads = s.o.threads,
@@ -99,27 +100,38 @@ inline void remove_modules(const setting& s) { lindyn::sweep::remove_journal(s.o
 
 /// Prints and writes modules.csv, each outcome with Wilson's interval, and returns what stands in the summary.
 [[nodiscard]] inline lindyn::io::json write_modules(const setting& s, const lindyn::sweep::table& found) {
+  const auto mode_of = [](const lindyn::sweep::cell& at) {
+    return std::string(name(static_cast<lindyn::optimizer::decay_mode>(at.values[1])));
+  };
+  const auto share_of = [&](index cell, std::size_t outcome) {
+    return rates::observed_share{static_cast<index>(found.values()(cell, static_cast<index>(outcome))), s.o.starts};
+  };
+  // Outcome after outcome: rows of one line of the picture follow one another.
   lindyn::io::csv_writer csv(s.o.out / "modules.csv", {"factors", "mode", "onset", "outcome", "share", "low", "high"});
-  lindyn::io::json summary = lindyn::io::json::array();
-  std::printf("\nmodules under %s, shares of %lld starts\n%-7s %-10s %7s %11s %11s %11s %11s\n",
-              s.o.module_rule.c_str(), static_cast<long long>(s.o.starts), "factors", "decay", "onset", "extinct",
-              "all extinct", "reasoning", "memorising");
-  for (index cell = 0; cell < found.cells().size(); ++cell) {
-    const auto at = found.cells().at(cell).values;
-    const std::string mode(name(static_cast<lindyn::optimizer::decay_mode>(at[1])));
-    lindyn::io::json row{{"factors", at[0]}, {"mode", mode}, {"onset", at[2]}};
-    std::printf("%-7g %-10s %7g", at[0], mode.c_str(), at[2]);
-    for (std::size_t i = 0; i < module_columns.size(); ++i) {
-      const rates::observed_share share{static_cast<index>(found.values()(cell, static_cast<index>(i))), s.o.starts};
+  for (std::size_t outcome = 0; outcome < module_columns.size(); ++outcome)
+    for (index cell = 0; cell < found.cells().size(); ++cell) {
+      const auto at = found.cells().at(cell);
+      const rates::observed_share share = share_of(cell, outcome);
       const auto [low, high] = share.interval();
-      csv.row(at[0], mode, at[2], module_columns[i], share.value(), low, high);
-      row[module_columns[i]] = share.value();
-      std::printf(" %11.3f", share.value());
+      csv.row(at.values[0], mode_of(at), at.values[2], module_columns[outcome], share.value(), low, high);
     }
-    std::printf("\n");
+  csv.commit();
+
+  lindyn::io::json summary = lindyn::io::json::array();
+  std::printf("\nmodules under %s, shares of %lld starts\n%-7s %-10s %7s", s.o.module_rule.c_str(),
+              static_cast<long long>(s.o.starts), "factors", "decay", "onset");
+  for (const std::string& outcome : module_columns) std::printf(" %11s", outcome.c_str());
+  for (index cell = 0; cell < found.cells().size(); ++cell) {
+    const auto at = found.cells().at(cell);
+    lindyn::io::json row{{"factors", at.values[0]}, {"mode", mode_of(at)}, {"onset", at.values[2]}};
+    std::printf("\n%-7g %-10s %7g", at.values[0], mode_of(at).c_str(), at.values[2]);
+    for (std::size_t outcome = 0; outcome < module_columns.size(); ++outcome) {
+      row[module_columns[outcome]] = share_of(cell, outcome).value();
+      std::printf(" %11.3f", share_of(cell, outcome).value());
+    }
     summary.push_back(row);
   }
-  csv.commit();
+  std::printf("\n");
   return summary;
 }
 
@@ -132,14 +144,15 @@ inline void remove_modules(const setting& s) { lindyn::sweep::remove_journal(s.o
       panels.push_back({lindyn::io::number_text(factors) + " factors, " + outcome,
                         "onset of decay",
                         "share of starts",
-                        "set yrange [-0.02:1.02]\nset key center right\nset offsets graph 0.03, graph 0.03, 0, 0\n",
+                        "set yrange [-0.02:1.02]\nset key center right\nset offsets graph 0.03, graph 0.03, 0, 0\nset "
+                        "autoscale x fix\n",
                         {}});
       int colour = 0;
       for (const auto mode : lindyn::enumerators<lindyn::optimizer::decay_mode>()) {
         const std::string where = examples::is(1, factors) + " && " + examples::is(2, std::string(name(mode))) +
                                   " && " + examples::is(4, outcome);
-        panels.back().curves.push_back({where, "$3", "$5", panels.size() == 1 ? std::string(name(mode)) : "",
-                                        "smooth unique with lines linewidth 2", colour});
+        panels.back().curves.push_back(
+            {where, "$3", "$5", panels.size() == 1 ? std::string(name(mode)) : "", "with lines linewidth 2", colour});
         panels.back().curves.push_back(
             {where, "$3", "$5):6:($7", "", "with yerrorbars pointtype 7 pointsize 0.5", colour++});  // three columns
       }

@@ -100,24 +100,26 @@ inline void remove_validity(const setting& s) { lindyn::sweep::remove_journal(s.
 
 /// validity.png and .svg: errors, and the time of reasoning, over gamma.
 /// \return false if gnuplot isn't there or fails
-[[nodiscard]] inline bool draw_validity(const setting& s) {
+[[nodiscard]] inline bool draw_validity(const setting& s, const lindyn::sweep::table& found) {
   const std::string points = "with points pointtype 7 pointsize 0.7";
-  return examples::draw_panels(
-      s.o.out, "validity", "Rate systems beside all weights of linearised attention, without decay",
-      {{"largest error along the flow",
-        "gamma",
-        "",
-        "set logscale y\nset format y '10^{%T}'\nset key center right\n",
-        {{"", "$1", "$6", "r of the reduced system", points, 0},
-         {"", "$1", "$5", "m of it", points, 1},
-         {"", "$1", "$4", "r of the eight numbers", points, 2},
-         {"", "$1", "$3", "m of them", points, 3}}},
-       {"when r meets 1/2",
-        "gamma",
-        "time, learning rate x updates",
-        "set key top right\n",
-        {{"$7 > 0", "$1", "$7", "all weights", points, 0},
-         {"$8 > 0", "$1", "$8", "reduced system", "with points pointtype 6 pointsize 0.9", 1}}}});
+  std::vector<examples::panel> panels{{"largest error along the flow",
+                                       "gamma",
+                                       "",
+                                       "set logscale y\nset format y '10^{%T}'\nset key center right\n",
+                                       {{"", "$1", "$6", "r of the reduced system", points, 0},
+                                        {"", "$1", "$5", "m of it", points, 1},
+                                        {"", "$1", "$4", "r of the eight numbers", points, 2},
+                                        {"", "$1", "$3", "m of them", points, 3}}}};
+  const auto met = [&](const char* column) { return std::ranges::max(found.column(column)) > 0; };
+  if (met("half_time") && met("reduced_half_time"))
+    panels.push_back({"when r meets 1/2",
+                      "gamma",
+                      "time, learning rate x updates",
+                      "set key top center\n",
+                      {{"$7 > 0", "$1", "$7", "all weights", points, 0},
+                       {"$8 > 0", "$1", "$8", "reduced system", "with points pointtype 6 pointsize 0.9", 1}}});
+  return examples::draw_panels(s.o.out, "validity",
+                               "Rate systems beside all weights of linearised attention, without decay", panels);
 }
 
 }  // namespace examples::two_timescale
