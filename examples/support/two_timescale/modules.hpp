@@ -145,7 +145,7 @@ inline void remove_modules(const setting& s) { lindyn::sweep::remove_journal(s.o
                         "onset of decay",
                         "share of starts",
                         "set yrange [-0.02:1.02]\nset key center right\nset offsets graph 0.03, graph 0.03, 0, 0\nset "
-                        "autoscale x fix\n",
+                        "autoscale xfix\n",
                         {}});
       int colour = 0;
       for (const auto mode : lindyn::enumerators<lindyn::optimizer::decay_mode>()) {
