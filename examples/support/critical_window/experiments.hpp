@@ -10,6 +10,7 @@
 
 #include "causes.hpp"
 #include "planner.hpp"
+#include "predictions.hpp"
 
 namespace examples::critical_window {
 
@@ -141,8 +142,9 @@ inline void add_five_conditions(planner& plan, const std::vector<std::string>& i
 /// All experiments.
 [[nodiscard]] inline std::vector<experiment> experiments(const extent& all) {
   using namespace detail;
-  return {plan_modes(all), plan_onset(all),  plan_gamma(all), plan_narrow(all), plan_sgd(all), plan_condensation(all),
-          plan_basin(all), plan_layers(all), plan_mod67(all), plan_scan(all),   plan_map(all), plan_causes(all)};
+  return {plan_modes(all),        plan_onset(all),  plan_gamma(all),      plan_narrow(all), plan_sgd(all),
+          plan_condensation(all), plan_basin(all),  plan_layers(all),     plan_mod67(all),  plan_scan(all),
+          plan_map(all),          plan_causes(all), plan_predictions(all)};
 }
 
 }  // namespace examples::critical_window

@@ -228,7 +228,7 @@ inline void add_basin(figure& to, const std::vector<result>& results) {
     detail::add_condensation(drawing, results);
   else if (of.name == "basin")
     detail::add_basin(drawing, results);
-  else if (of.name == "causes")
+  else if (of.name == "causes" || of.name == "predictions")
     detail::add_conditions(drawing, results);
   else
     detail::add_windows(drawing, results, of.name == "scan" ? "exact matches in test" : "accuracy in test");
