@@ -265,31 +265,6 @@ TEST_CASE("masses are projections on the answers, and norms") {
   CHECK_FALSE(model::masses(other, std::span<const double>(any_weights(other)), memory).rule);
 }
 
-TEST_CASE("vectors of anchor composition have its pairs, and its permutations as answers") {
-  const population::anchor_options sequences{.keys = 5, .anchors = 3, .training_pairs = 6, .seed = 4, .split_seed = 9};
-  const auto set = population::anchor_composition(sequences).training;
-  const auto data = population::vector_composition({.keys = 5,
-                                                    .anchors = 3,
-                                                    .training_pairs = 6,
-                                                    .width = 8,
-                                                    .rule = population::composition_rule::composed,
-                                                    .seed = 4,
-                                                    .split_seed = 9});
-  REQUIRE(set.count() == 5 * data.pair_count());
-  for (lindyn::index sequence = 0; sequence < set.count(); ++sequence) {
-    const lindyn::index pair = sequence / 5, key = sequence % 5;
-    CHECK(set.tokens(sequence)[1] == 5 + data.pairs[static_cast<std::size_t>(pair)].first);
-    CHECK(set.tokens(sequence)[2] == 5 + data.pairs[static_cast<std::size_t>(pair)].second);
-    for (lindyn::index row = 0; row < 8; ++row)
-      CHECK(data.answers[static_cast<std::size_t>((pair * 8 + row) * 5 + key)] ==
-            (row == set.answer(sequence, 2) ? 1.0 : 0.0));
-  }
-  for (lindyn::index anchor = 0; anchor < 3; ++anchor)  // the token behind the keys
-    for (lindyn::index column = 0; column < 8; ++column)
-      CHECK(data.anchor_vectors()(anchor, column) == (column == 5 + anchor ? 1.0 : 0.0));
-  CHECK_FALSE(data.separable());
-}
-
 TEST_CASE("what makes no sense is refused by name") {
   const auto refused = [](auto change) {
     auto data = population::vector_composition({.keys = 3, .anchors = 2, .training_pairs = 3, .width = 5});
@@ -305,7 +280,6 @@ TEST_CASE("what makes no sense is refused by name") {
   CHECK(refused([](auto& data) { data.answers.pop_back(); }).starts_with("answers.size() = 44 "));
   CHECK(refused([](auto& data) { data.answers[0] += 1; }).find("couplings x rule") != std::string::npos);
   CHECK(refused([](auto& data) { data.couplings.pop_back(); }).starts_with("couplings.size() = 2 "));
-  CHECK(complaint([] { return population::vector_composition({.width = 23}); }).starts_with("width = 23 "));
   CHECK(
       complaint([] { return network(any_vectors(), static_cast<task::pair_reduction>(2)); }).starts_with("reduction "));
 

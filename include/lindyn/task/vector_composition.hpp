@@ -46,10 +46,10 @@ struct vector_composition {
   std::vector<double> couplings{};   ///< |P|: s_ij; empty unless the answers are separable
   std::vector<double> rule{};        ///< d x K: column k is rho_k; empty unless the answers are separable
 
-  /// K.
-  [[nodiscard]] index key_count() const noexcept { return static_cast<index>(keys.size()) / width; }
-  /// A.
-  [[nodiscard]] index anchor_count() const noexcept { return static_cast<index>(anchors.size()) / width; }
+  /// K; 0 while there is no width.
+  [[nodiscard]] index key_count() const noexcept { return vectors_in(keys); }
+  /// A; 0 while there is no width.
+  [[nodiscard]] index anchor_count() const noexcept { return vectors_in(anchors); }
   /// |P|.
   [[nodiscard]] index pair_count() const noexcept { return static_cast<index>(pairs.size()); }
   /// e_k as rows.
@@ -60,6 +60,11 @@ struct vector_composition {
   }
   /// Whether the answers are known to be separable.
   [[nodiscard]] bool separable() const noexcept { return !couplings.empty(); }
+
+private:
+  [[nodiscard]] index vectors_in(const std::vector<double>& values) const noexcept {
+    return width > 0 ? static_cast<index>(values.size()) / width : 0;
+  }
 };
 
 /// Makes the answers of a composition whose `couplings` and `rule` are given: y_(k,ij) = s_ij rho_k.

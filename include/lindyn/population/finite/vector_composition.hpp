@@ -62,7 +62,8 @@ struct vector_options {
 [[nodiscard]] inline task::vector_composition vector_composition(const vector_options& options = {}) {
   require_enumerator("rule", options.rule);
   require_enumerator("vectors", options.vectors);
-  require(options.anchors <= 4096, "anchors", options.anchors, "in [2, 4096]");
+  require(options.keys >= 2 && options.keys <= 4096, "keys", options.keys, "in [2, 4096]");
+  require(options.anchors >= 2 && options.anchors <= 4096, "anchors", options.anchors, "in [2, 4096]");
   const bool one_hot = options.vectors == token_vectors::one_hot;
   require(options.width >= (one_hot ? options.keys + options.anchors : 1), "width", options.width,
           one_hot ? "at least keys + anchors, which one_hot needs" : "at least 1");
