@@ -213,5 +213,14 @@ TEST_CASE("what makes no sense is refused by name") {
   const auto start = start_of(net, 1);
   CHECK(complaint([&] { return compare::rates_along(net, std::span(start), {}, {}); }).starts_with("records.size() "));
   CHECK(complaint([&] { return compare::linearised_flow(net, {1, 2}, {}); }).starts_with("weights.size() = 2 "));
-  CHECK(complaint([] { return rates::linearised_system({.rule = 0}); }).starts_with("slopes."));
+  const auto memorised = model::initial_weights(net, {.gamma = 1, .memorising_gamma = 0.5});
+  CHECK(complaint([&] {
+          return compare::rates_along(net, std::span(memorised), {compare::mass_record{}}, {});
+        }).starts_with("memorising_norm = "));
+  network::workspace memory;
+  const std::vector<double> none(start.size());
+  CHECK(complaint([&] { return compare::rates_of(net, std::span(none), memory); }).starts_with("W2 = 0 for all pairs"));
+  CHECK(complaint([] { return rates::linearised_system({.memorising = 0}); }).starts_with("slopes.memorising = 0 "));
+  CHECK(complaint([] { return rates::linearised_system({.rule = 0}); }).starts_with("slopes.rule = 0 "));
+  CHECK(complaint([] { return rates::linearised_system({.coupling = 0}); }).starts_with("slopes.coupling = 0 "));
 }

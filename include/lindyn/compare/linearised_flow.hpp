@@ -26,9 +26,11 @@ struct mass_record {
 
 /// Options of linearised_flow.
 struct linearised_flow_options {
-  double until = 1;                    ///< end of the flow, from 0
-  rates::decay_course decay = {};      ///< lambda(t), of all weights alike
-  double tolerance = 1e-8;             ///< absolute and relative error of a step
+  double until = 1;                ///< end of the flow, from 0
+  rates::decay_course decay = {};  ///< lambda(t), of all weights alike
+  double tolerance = 1e-8;         ///< relative error of a step
+  /// Absolute error of a step. A window of decay can make weights smaller by e^-20, and they grow again from what is left.
+  double absolute_tolerance = 1e-15;
   std::int64_t max_steps = 1'000'000;  ///< accepted and rejected ones together
 };
 
@@ -58,6 +60,7 @@ template <class Backend>
   integrate::flow_result flow =
       integrate::flow(velocity, std::move(weights), 0.0, options.until,
                       {.tolerance = options.tolerance,
+                       .absolute_tolerance = options.absolute_tolerance,
                        .max_steps = options.max_steps,
                        .discontinuities = options.decay.edges(),
                        .observer = [&](const integrate::flow_point& here) {

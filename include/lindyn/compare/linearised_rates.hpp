@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -41,23 +42,20 @@ struct linearised_rates {
 
 namespace detail {
 
-/// Largest and smallest non-zero eigenvalue of the mean of v v' over the rows v.
-struct extreme_eigenvalues {
-  double smallest = 0, largest = 0;
-};
-[[nodiscard]] inline extreme_eigenvalues mean_square_eigenvalues(const matrix_view<const double>& rows) {
+/// Smallest non-zero eigenvalue of the mean of v v' over the rows v.
+[[nodiscard]] inline double smallest_mean_square(const matrix_view<const double>& rows) {
   std::vector<double> values = observe::singular_values(rows);
   constexpr double rounding = 1e-12;  // of the largest: singular values are exact to some roundings of that
   std::erase_if(values, [&, largest = values.front()](double value) { return value <= rounding * largest; });
   require(!values.empty(), "rows", "all zero", "not all zero");
-  const auto count = static_cast<double>(rows.rows);
-  return {values.back() * values.back() / count, values.front() * values.front() / count};
+  return values.back() * values.back() / static_cast<double>(rows.rows);
 }
 
 /// (u_j . u_j')(u_i . u_i') of all pairs of pairs.
 [[nodiscard]] inline std::vector<double> pair_gram(const task::vector_composition& data) {
   const auto product = [&](index one, index other) {
-    return model::detail::inner_product(data.anchor_vectors().row(one), data.anchor_vectors().row(other));
+    const auto vector = data.anchor_vectors().row(one);
+    return std::inner_product(vector.begin(), vector.end(), data.anchor_vectors().row(other).begin(), 0.0);
   };
   std::vector<double> gram;
   for (const auto& one : data.pairs)
@@ -68,15 +66,17 @@ struct extreme_eigenvalues {
 
 }  // namespace detail
 
-/// The rates at these weights. Throws shape_error for another number of weights.
+/// The rates at these weights. Throws shape_error for another number of weights, argument_error where u_j' W2 u_i is 0 for
+/// all pairs: no rule can grow there.
 template <class Scalar, class Backend>
 [[nodiscard]] linearised_rates rates_of(const model::linearised_attention<Scalar, Backend>& net,
                                         std::span<const Scalar> weights,
                                         model::linearised_workspace<Scalar, Backend>& memory) {
   const task::vector_composition& data = net.data();
   const model::linearised_curvature curvature = model::curvature(net, weights, memory);
+  require(curvature.coupling_square > 0, "W2", "0 for all pairs", "not 0, as growth of the rule needs it");
   linearised_rates result;
-  result.statistics = {.key_eigenvalue = detail::mean_square_eigenvalues(data.key_vectors()).smallest,
+  result.statistics = {.key_eigenvalue = detail::smallest_mean_square(data.key_vectors()),
                        .coupling = curvature.coupling_square,
                        .pairs = static_cast<int>(curvature.pairs)};
   result.printed = rates::printed_growth(result.statistics);
@@ -93,7 +93,7 @@ template <class Scalar, class Backend>
 ///
 /// Gradient flow is that of rates::linearised_system with s_m = w g, s_1 = w |P| s^2 g, s_2 = w R h: s^2 and R are the means of
 /// s_ij^2 and |rho_k|^2; g and h say how much the vectors overlap, and are 1/K and 1 for orthonormal ones. It is
-/// exact for these, and if M_ij = 0 at the start. Else it neglects how other vectors turn the directions.
+/// exact for these, from M_ij = 0 on. Else it neglects how other vectors turn the directions.
 struct linearised_reduction {
   rates::linearised_slopes slopes;  ///< s_m, s_1, s_2
   double rule_square = 1;           ///< R
@@ -105,14 +105,16 @@ struct linearised_reduction {
     require_separable(of);
     return {of.memorising, slopes.factor_scale() * *of.rule, *of.coupling / slopes.factor_scale()};
   }
-  /// The state of rates::linearised_system. Nothing but m is taken to be memorised. Throws as the other.
+  /// The state of rates::linearised_system. Throws as the other, and argument_error unless all M_ij are 0: what else
+  /// they answer besides m isn't among the masses.
   /// \param of         the masses
   /// \param curvature  of the same weights, which has the mean squares of W1 e_k and u_j' W2 u_i
   [[nodiscard]] std::vector<double> linearised_state(const model::linearised_masses& of,
                                                      const model::linearised_curvature& curvature) const {
     require_separable(of);
+    require(of.memorising_norm == 0, "memorising_norm", of.memorising_norm, "0, that of M_ij = 0");
     const auto rest = [](double square, double part) { return std::sqrt(std::max(0.0, square - part * part)); };
-    return {of.memorising,
+    return {0,
             0,
             0,
             0,
@@ -131,12 +133,14 @@ private:
 /// The reduction of this network. Throws argument_error unless its answers are separable.
 template <class Scalar, class Backend>
 [[nodiscard]] linearised_reduction reduction_of(const model::linearised_attention<Scalar, Backend>& net) {
-  using model::detail::inner_product;
+  const auto mean_square = [](const std::vector<double>& values, double count) {
+    return std::inner_product(values.begin(), values.end(), values.begin(), 0.0) / count;
+  };
   const task::vector_composition& data = net.data();
   require(data.separable(), "answers", "not separable", "separable: couplings x rule");
   const double pairs = static_cast<double>(data.pair_count()), keys = static_cast<double>(data.key_count());
-  const double coupling_square = inner_product(data.couplings, data.couplings) / pairs;
-  const double rule_square = inner_product(data.rule, data.rule) / keys;
+  const double coupling_square = mean_square(data.couplings, pairs);
+  const double rule_square = mean_square(data.rule, keys);
   double key_overlap = 0, anchor_overlap = 0;  // sums of rho_k . rho_l e_k . e_l, and s_p s_q u_p . u_q
   std::vector<double> product(static_cast<std::size_t>(data.width));
   for (index row = 0; row < data.width; ++row) {  // of sum_k rho_k e_k', whose square is the sum over k and l
@@ -145,7 +149,7 @@ template <class Scalar, class Backend>
       for (index column = 0; column < data.width; ++column)
         product[static_cast<std::size_t>(column)] +=
             data.rule[static_cast<std::size_t>(row * data.key_count() + key)] * data.key_vectors()(key, column);
-    key_overlap += inner_product(product, product);
+    key_overlap += std::inner_product(product.begin(), product.end(), product.begin(), 0.0);
   }
   const std::vector<double> gram = detail::pair_gram(data);
   for (std::size_t one = 0; one < data.pairs.size(); ++one)

@@ -80,11 +80,11 @@ template <rates::rate_system System>
 
 /// The rate systems of a network from its weights at t = 0, beside what was recorded of it from there on.
 /// \param net        whose answers are separable
-/// \param start      the weights at t = 0
+/// \param start      the weights at t = 0, with M_ij = 0
 /// \param records    of linearised_flow, or of a training at a constant learning rate, in the order of time; at least one
 /// \param decay      under which they were made
 /// \param tolerance  of the rate systems' flows
-/// Throws argument_error for answers that aren't separable; as rates::flow does.
+/// Throws argument_error for answers that aren't separable, and for M_ij that aren't 0; as rates::flow does.
 template <class Scalar, class Backend>
 [[nodiscard]] rates_comparison rates_along(const model::linearised_attention<Scalar, Backend>& net,
                                            std::span<const Scalar> start, const std::vector<mass_record>& records,

@@ -47,8 +47,12 @@ public:
 
   /// Throws argument_error unless all slopes are positive and finite.
   explicit linearised_system(const linearised_slopes& slopes) : slopes_(slopes) {
-    slopes.reduced().require_valid();
-    require(slopes.rule > 0 && std::isfinite(slopes.rule), "slopes.rule", slopes.rule, "positive and finite");
+    const auto positive = [](const char* name, double slope) {
+      require(slope > 0 && std::isfinite(slope), name, slope, "positive and finite");
+    };
+    positive("slopes.memorising", slopes.memorising);
+    positive("slopes.rule", slopes.rule);
+    positive("slopes.coupling", slopes.coupling);
   }
 
   /// What it was made with.
