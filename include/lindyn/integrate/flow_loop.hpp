@@ -64,7 +64,7 @@ struct step_points {
 template <class S>
 concept stepper = requires(S& method, watched_system& f, step_points& step, double& dt, double h, state& result) {
   { S::order } -> std::convertible_to<int>;
-  { method.restart() } -> std::same_as<void>;              // what comes continues nothing: f may have jumped
+  { method.restart() } -> std::same_as<void>;              // what comes continues nothing
   { method.begin(f, step, h) } -> std::same_as<void>;      // a new x, whence a step of size h is tried first
   { method.try_step(f, step, dt) } -> std::same_as<bool>;  // if the step is accepted; dt becomes what to try next
   { method.do_step(f, step, h) } -> std::same_as<void>;    // a step of size h from the same x, without control
@@ -167,9 +167,10 @@ private:
     if (!stepper_.try_step(f_, step_, dt)) return false;
     evaluate_end(tried);
     next_value_ = f_.last_value;
-    // Odeint's maximum norm ignores NaN, which is therefore a rejection here.
+    // The steppers' maximum norms ignore NaN, which is therefore a rejection here.
     if (all_finite(step_.next_x) && all_finite(step_.next_slope) && !(options_.stop_at && std::isnan(next_value_)))
       return true;
+    stepper_.restart();  // it has taken the step for accepted, so that the next would be told to continue it
     dt = tried / 10;
     return false;
   }
