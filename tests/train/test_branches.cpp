@@ -76,7 +76,7 @@ outcome alone(const run& of) {
   return result;
 }
 
-using finisher = std::function<void(index, trainer&, record&, const train::branch_end&)>;
+using finisher = std::function<void(index, const trainer&, record&, const train::branch_end&)>;
 
 std::vector<train::branch_end> train_all(const std::vector<run>& runs, const train::branches_options& options,
                                          const finisher& finished, index ending = -1) {
@@ -111,7 +111,7 @@ TEST_CASE("runs that share their past end with the bits of runs alone, and so do
     std::vector<outcome> found(runs.size());
     const auto ends = train_all(
         runs, {.threads = threads, .stride = 7},
-        [&](index which, trainer& training, record& seen, const train::branch_end& end) {
+        [&](index which, const trainer& training, record& seen, const train::branch_end& end) {
           CHECK(end.why == train::run_end::reached);
           found[static_cast<std::size_t>(which)] = {{training.weights().begin(), training.weights().end()}, seen};
         });
@@ -172,9 +172,11 @@ TEST_CASE("runs that diverge or are ended by their observer in what they have in
   std::vector<std::string> finished;
   const auto ends = train_all(
       runs, {.threads = 2},
-      [&](index which, const trainer& training, const record&, const train::branch_end& end) {
+      [&](index which, const trainer& training, record& seen, const train::branch_end& end) {
         finished.push_back(std::to_string(which) + " at " + std::to_string(training.steps()));
         CHECK(end.failure.has_value() == (which < 2));
+        if (which < 2) CHECK(seen.heard.empty());
+        seen.heard.emplace_back(-1, 0.);  // isn't seen by the others that end with it
       },
       30);
   for (const std::size_t which : {0, 1}) {

@@ -133,7 +133,7 @@ public:
 ///     }
 ///     train::run_branches(net.parameters(), runs, {.threads = 2}, make,
 ///                         [&](index) { return accuracies(net, data); },  // an observer that can be copied
-///                         [&](index run, auto& trainer, auto& seen, const auto& end) { write(run, seen); });
+///                         [&](index run, const auto& trainer, auto& seen, const auto& end) { write(run, seen); });
 ///
 /// \param table        parameters of the network
 /// \param runs         see branch; whoever resumes a sweep leaves out those that are finished
@@ -144,7 +144,8 @@ public:
 /// \param observer_of  observer_of(run) returns an observer that can be copied, called for one of the runs that begin
 ///                     together. Those of different runs may be called at the same time
 /// \param finished     finished(run, trainer, observer, end) is called as soon as a run has ended, but for those that
-///                     were stopped, one call at a time. The trainer has counted the seconds of the run's last part alone
+///                     were stopped, one call at a time. The trainer, const, has counted the seconds of the run's last
+///                     part alone; the observer is a copy, also where runs end together
 /// \param memory       evaluations use it: each thread a copy
 /// \return how each run ended
 /// Throws argument_error as branch_plan does, before anything is trained; what `make`, observers and `finished` throw, when
@@ -223,7 +224,8 @@ std::vector<branch_end> run_branches(const parameter_table& table, const std::ve
           const std::scoped_lock lock(finishing);
           for (const index which : part.runs) {
             ends[static_cast<std::size_t>(which)] = end;
-            finished(which, here->training, here->observer, end);
+            auto seen = here->observer;  // each run has its own, to change as it likes
+            finished(which, std::as_const(here->training), seen, end);
           }
         }
       } catch (...) {
