@@ -478,7 +478,11 @@ TEST_CASE("the unseen pair of anchor shift is scored as inferential, symmetric o
   CHECK(refused([](auto& o) { o.first_item = 4; }).starts_with("first_item = 4"));
   CHECK(refused([](auto& o) { o.first_item = 15; }).starts_with("first_item = 15"));  // 15 - 8 - 8 < 0
   CHECK(refused([](auto& o) { o.last_item = 25; }).starts_with("last_item = 25"));
-  CHECK(refused([](auto& o) { o.unseen = {3, 4}; }).starts_with("unseen = 3"));
+  CHECK(refused([](auto& o) { o.unseen = {3, 4}; }).starts_with("unseen = {3, 4} is not allowed"));
+  CHECK(refused([](auto& o) {
+          o.mislabelled = {1, 2};
+        }).find("the reverse of the mislabelled pair, {2, 1}") != std::string::npos);
+  CHECK(refused([](auto& o) { o.mislabelled = o.unseen = {3, 3}; }).starts_with("mislabelled = {3, 3}"));
   CHECK(refused([](auto& o) { o.unseen = {4, 5}; }).starts_with("pair.second = 5"));
   CHECK(refused([](auto& o) { o.wrong_shift = -10; }).starts_with("wrong_shift = -10"));
   CHECK(refused([](auto& o) { o.per_pair = 0; }).starts_with("per_pair = 0"));

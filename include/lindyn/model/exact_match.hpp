@@ -17,7 +17,7 @@ namespace lindyn::model {
 /// Result of an evaluation by places and by sequences.
 struct sequence_evaluation {
   task::evaluation places;     ///< over all places where something is asked: its accuracy is that of tokens
-  std::int64_t matched = 0;    ///< sequences where all that is asked is answered rightly
+  std::int64_t matched = 0;    ///< sequences where all that is asked, be it nothing, is answered rightly
   std::int64_t sequences = 0;  ///< all of them
 
   /// The share of sequences that are answered rightly at all places; 0 where there are none.

@@ -18,7 +18,8 @@
 namespace lindyn::schedule {
 
 /// Sentences about a schedule that is allowed but may not be meant: a shape that lies behind the run's end or goes on
-/// there, an empty window, zero at every update (unless the schedule is the constant 0). The caller prints them.
+/// there, an empty window, zero at every update (unless it is the constant 0, or has a window of which one of
+/// the former was said). The caller prints them.
 /// \param of       the schedule
 /// \param updates  of the run
 /// \param name     what the sentences call the schedule
@@ -27,6 +28,7 @@ namespace lindyn::schedule {
   const std::string run = "the run's " + std::to_string(updates) + " updates";
   std::vector<std::string> sentences;
   const auto say = [&](const std::string& what) { sentences.push_back(std::string(name) + ": " + what); };
+  bool idle = false;  // a window changes nothing
   for (const auto& term : of.terms())
     for (const shape& factor : term)
       std::visit(
@@ -37,6 +39,7 @@ namespace lindyn::schedule {
             if constexpr (std::same_as<Shape, window>) {
               empty = one.end == one.begin;
               absent = one.begin >= end;
+              idle = idle || empty || absent;
             } else if constexpr (std::same_as<Shape, steps>) {
               absent = !edges.empty() && last == end;
             }
@@ -48,7 +51,7 @@ namespace lindyn::schedule {
               say(to_text(one) + " goes on behind " + run);
           },
           factor);
-  bool zero = updates > 0 && of != schedule();
+  bool zero = !idle && updates > 0 && of != schedule();
   for (index t = 0; zero && t < updates; ++t) zero = of.value(t) == 0;
   if (zero) say(to_text(of) + " is zero at all of " + run);
   return sentences;

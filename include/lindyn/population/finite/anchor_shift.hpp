@@ -37,10 +37,10 @@ struct anchor_shift_options {
   int length = 9;                                            ///< n
   anchor_pair mislabelled{3, 4};                             ///< trained with another sum
   int wrong_shift = -6;                                      ///< that sum
-  anchor_pair unseen{4, 3};                                  ///< of which nothing is in training
-  int per_pair = 2000;                                       ///< sequences in training of each pair but the unseen one
-  int test_per_pair = 1000;                                  ///< sequences in test of each pair
-  std::uint64_t seed = 1;                                    ///< of all that is drawn
+  anchor_pair unseen{4, 3};  ///< of which nothing is in training: the reverse of that one
+  int per_pair = 2000;       ///< sequences in training of each pair but the unseen one
+  int test_per_pair = 1000;  ///< sequences in test of each pair
+  std::uint64_t seed = 1;    ///< of all that is drawn
 };
 
 /// The parts of anchor shift, by pair of anchors.
@@ -67,16 +67,17 @@ struct anchor_shift_scores {
   return shift("pair.first", pair.first) + shift("pair.second", pair.second);
 }
 
-/// Sequences of n items, one of which, the key x, has two anchors behind it; the answer, at the last place, is x plus both
-/// anchors' shifts. The other items are uniform. Keys and their places are uniform over what the part allows: in
+/// Sequences of n tokens: n - 2 items, one of which, the key x, has two anchors behind it. The answer, at the last place, is
+/// x plus both anchors' shifts. The other items are uniform. Keys and their places are uniform over what the part allows: in
 /// training a key x is never at the place x mod (n - 2) (places count from 0; a key has n - 2 of them), and in
 /// test always. One pair is trained with the wrong shift, and examined with it in `seen`; another one is only in `unseen`.
 /// Tokens 1 .. 4 are anchors, 20 .. 99 items; answers are 4 .. 109: V = 110 for tokens and for outputs alike.
 /// Source: Zhang and others, arXiv 2405.05409, as Ali, arXiv 2605.04396, takes it up; that the rule of places holds for the
 /// key alone, and not for the other items, is our choice.
 /// Throws argument_error, naming the option, for what makes no such data: fewer than 2 anchors, items among the anchors'
-/// tokens or with negative sums, a length below 4, keys of one place alone (fewer items than places), equal pairs, a
-/// wrong shift that is the unseen pair's right one, no sequences, or more than 2^24 of them.
+/// tokens or with negative sums, a length below 4, keys of one place alone (fewer items than places), an unseen
+/// pair that isn't the reverse of the mislabelled one, or is the same, a wrong shift that is the unseen pair's right one,
+/// no sequences, or more than 2^24 of them.
 [[nodiscard]] inline anchor_shift_data anchor_shift(const anchor_shift_options& options = {}) {
   const auto anchors = static_cast<int>(std::min<std::size_t>(options.shifts.size(), 1 << 12));
   constexpr int most_items = 1 << 16;
@@ -94,8 +95,13 @@ struct anchor_shift_scores {
           "such that items are as many as places of a key, " + std::to_string(key_places) + ", and at most 65536");
   const int right = total_shift(options, options.unseen);
   (void)total_shift(options, options.mislabelled);
-  require(!(options.mislabelled == options.unseen), "unseen", options.unseen.first,
-          "another pair than the mislabelled");
+  const auto text = [](int first, int second) {
+    return '{' + std::to_string(first) + ", " + std::to_string(second) + '}';
+  };
+  const auto& [one, other] = options.mislabelled;
+  require(one != other, "mislabelled", text(one, other), "a pair of two anchors, so that its reverse is another one");
+  require(options.unseen == anchor_pair{other, one}, "unseen", text(options.unseen.first, options.unseen.second),
+          "the reverse of the mislabelled pair, " + text(other, one));
   require(options.wrong_shift != right, "wrong_shift", options.wrong_shift,
           "another one than the sum of the unseen pair, so that the two can be told apart");
   require(options.per_pair >= 1, "per_pair", options.per_pair, "at least 1");
