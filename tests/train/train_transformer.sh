@@ -97,6 +97,7 @@ refused 'modulus' --task modular_arithmetic --modulus 10000
 refused 'MiB' --width 262144 --hidden 1
 refused 'batch = 0' --batch 0
 refused 'most_outputs = 48' --task scan --most-outputs 48
+refused 'causal' --preset scan --no-causal
 refused 'per-pair has no effect' --per-pair 3
 refused 'split-seed has no effect' --task scan --split-seed 3
 refused 'per_pair = 0' --task anchor_shift --per-pair 0

@@ -59,6 +59,7 @@ struct task_data : population::split_set {
 [[nodiscard]] inline model::prenorm_shape make_shape(const settings& of, const task::sequence_sizes& sizes) {
   lindyn::require(!of.tied_head || sizes.vocabulary == sizes.outputs, "tied-head", true,
                   "left out with --task " + of.task + ", whose answers aren't the tokens");
+  lindyn::require(of.causal || of.task != "scan", "causal", false, "true with --task scan, where tokens are answers");
   const model::prenorm_shape result{.vocabulary = sizes.vocabulary,
                                     .outputs = sizes.outputs,
                                     .context = sizes.length,
