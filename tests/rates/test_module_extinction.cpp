@@ -139,7 +139,7 @@ TEST_CASE("the clock of L2 through Adam is that of the library's own steps") {
   CHECK(steady.kept_after(steady.updates_to(0.3)) == doctest::Approx(0.3));
   CHECK(under_noise(0.08, half, 1e-4, coupled, [](double) { return 1.4e-3; }) / 0.08 ==
         doctest::Approx(steady.kept_after(static_cast<double>(half))).epsilon(0.03));
-  // Floors, of both kinds. The step's root mean square is the learning rate up to what beta2 = .98 lets v fluctuate.
+  // Floors, of both kinds. Steps spread weights by the learning rate squared up to what beta2 = .98 lets v fluctuate.
   CHECK(under_noise(0.03, 1'500, 3e-3, {.rate = 4e-3, .mode = decay_mode::absolute}, falls) ==
         doctest::Approx(rates::noise_floor(3e-3, 4e-3)).epsilon(0.1));
   CHECK(under_noise(0.01, 1'500, 3e-3, {.rate = 4e-3, .mode = decay_mode::coupled_l2}, falls) ==
@@ -185,6 +185,8 @@ TEST_CASE("modules of many starts don't depend on threads, and states are taken 
   CHECK(one[0][0].masses != one[0][1].masses);
   training.steps = 3;
   CHECK(rates::train_modules(system, optimizer::adam_options{}, training).front()[69].masses == one[1][69].masses);
+  training.starts = 80;  // those before are as they were
+  CHECK(rates::train_modules(system, optimizer::adam_options{}, training).front()[69].masses == one[1][69].masses);
 }
 
 TEST_CASE("outcomes are counted, with Wilson's interval") {
@@ -198,6 +200,14 @@ TEST_CASE("outcomes are counted, with Wilson's interval") {
   CHECK(found.memorising.count == 2);
   CHECK(found.memorising.value() == 0.4);
   CHECK(found.diverged.count == 1);
+  // Where m + r = 1 / 2 little is learnt, and where r = m it is memorised. Here m = y_1 + y_2, r = 4 y_1 y_2.
+  const auto learnt = [&](double first, double second) {
+    const auto of = rates::outcomes(system, std::vector<rates::module_state>{{{first, second}, {}}});
+    return std::pair(of.reasoning.count, of.memorising.count);
+  };
+  CHECK(learnt(0.5, 0) == std::pair<lindyn::index, lindyn::index>(0, 0));
+  CHECK(learnt(0.5, 0.5) == std::pair<lindyn::index, lindyn::index>(0, 1));
+  CHECK(learnt(0.5, 0.625) == std::pair<lindyn::index, lindyn::index>(1, 0));
   const auto [low, high] = rates::observed_share{0, 10}.interval(1.96);
   CHECK(low == doctest::Approx(0).scale(1));
   CHECK(high == doctest::Approx(0.2775).epsilon(1e-3));  // the textbook's example
@@ -217,7 +227,20 @@ TEST_CASE("module systems, trainings and clocks that make no sense are refused b
   CHECK(complaint([] {
           (void)rates::train_modules({}, optimizer::sgd_options{.decay = {.rate = 1}}, {.steps = 1});
         }).find("options.decay.rate") != std::string::npos);
-  CHECK(complaint([] { (void)rates::survival_size(2, 1, 1); }).find("degree") != std::string::npos);
+  CHECK(complaint([] {
+          return rates::outcomes({}, std::vector<rates::module_state>{{{1}, {}}}).extinct.count;
+        }).starts_with("states[0].masses.size() = 1 "));
+  CHECK(complaint([] { return rates::outcomes({}, {}, std::nan("")).extinct.count; }).starts_with("dead = nan "));
+  CHECK(complaint([] { return rates::outcomes({}, {}).extinct.value(); }).starts_with("trials = 0 "));
+  CHECK(complaint([] { return rates::survival_size(2, 1, 1); }).starts_with("degree = 2 "));
+  CHECK(complaint([] { return rates::coupled_noise{.lambda = 0}.unit(); }).starts_with("lambda = 0 "));
+  CHECK(complaint([] {
+          return rates::coupled_noise{.other_factors = std::nan("")}.updates_to(1);
+        }).starts_with("other_factors = nan "));
+  CHECK(complaint([] { return rates::coupled_noise{}.kept_after(-3); }).starts_with("updates = -3 "));
+  CHECK(complaint([] { return rates::coupled_noise{}.kept_after(std::nan("")); }).starts_with("updates = nan "));
+  CHECK(complaint([] { return rates::noise_floor(std::nan(""), 0.1); }).starts_with("learning_rate = nan "));
+  CHECK(complaint([] { return rates::coupled_noise_floor(1e-3, 0.1, -1); }).starts_with("gradient_per_weight = -1 "));
   CHECK(complaint([] { (void)rates::coupled_noise{.other_factors = 0}.updates_to(0); }).find("kept") !=
         std::string::npos);
 }

@@ -203,6 +203,16 @@ TEST_CASE("two factors grow from the memorising state iff s_r > s_m + lambda, at
                     rates::decay_course(lambda), {.until = time, .tolerance = 1e-13});
     CHECK(std::abs(std::log(end.state[1] * end.state[2] / (x * x)) / time - rate) < 1e-6);
   }
+  // The memorising state is stable: for two factors where reasoning doesn't grow, for more factors always.
+  const auto returns = [](const auto& system, double lambda, double start) {
+    const double m = rates::memorising_at_rest(slopes, lambda).memorising;
+    const auto end = rates::flow(system, {m + 0.01, start}, rates::decay_course(lambda), {.until = 100 / lambda});
+    return std::abs(end.state[0] - m) < 1e-6 && end.state[1] < 1e-6;
+  };
+  CHECK(returns(rates::equal_factor_system<2>(slopes), 6, 0.01));
+  CHECK_FALSE(returns(rates::equal_factor_system<2>(slopes), 2, 0.01));
+  CHECK(returns(rates::equal_factor_system<3>(slopes), 2, 0.01));
+  CHECK(returns(rates::equal_factor_system<4>(slopes), 2, 0.01));
   // With more factors small ones shrink, and the threshold depends on their size.
   CHECK(rates::reasoning_growth(slopes, 3, 0.01, 0.2) < 0);
   CHECK(rates::reasoning_growth(slopes, 3, 0.01, 1.01 / 5) == doctest::Approx(0));
@@ -223,7 +233,7 @@ TEST_CASE("the basin's edge parts reasoning from extinction") {
   };
   check(rates::equal_factor_system<3>(slopes), lambda, alone);
   check(rates::equal_factor_system<3>(slopes), 0.3, 0);
-  check(rates::equal_factor_system<4>(slopes), 0.3, 1);
+  for (const double m : {0.0, 0.5, 1.0}) check(rates::equal_factor_system<4>(slopes), 0.3, m);
   const double saddle = rates::reasoning_at_rest(slopes, 4, 0.3)->edge->memorising;
   CHECK(*rates::basin_edge<4>(slopes, 0.3, saddle) == rates::reasoning_at_rest(slopes, 4, 0.3)->edge->factor);
   CHECK(*rates::basin_edge<3>(slopes, 4.0 / 3, 1) == std::numeric_limits<double>::infinity());
@@ -232,14 +242,15 @@ TEST_CASE("the basin's edge parts reasoning from extinction") {
   CHECK(complaint([] { return rates::basin_edge<3>(slopes, 0, 0.5); }).starts_with("lambda = 0 "));
 }
 
-TEST_CASE("with one factor held the response grows as gamma squared") {
-  // Slope of log r over log gamma, by least squares, where the other factor starts at zero.
+TEST_CASE("where one factor begins at zero, reasoning grows as gamma squared") {
+  // Slope of log r over log gamma, by least squares, of two factors that both move.
   const std::vector<double> gammas{0.01, 0.02, 0.04, 0.08};
   double xx = 0, xy = 0, x_mean = 0, y_mean = 0;
   std::vector<std::pair<double, double>> points;
   for (const double gamma : gammas) {
-    const rates::frozen_system system(slopes, rates::initial_factor(gamma, 64) * 4);
-    const auto end = rates::flow(system, {0, 0}, no_decay, {.until = 2, .tolerance = 1e-12});
+    const rates::reduced_system<2> system(slopes);
+    const auto end =
+        rates::flow(system, {0, rates::initial_factor(gamma, 64), 0}, no_decay, {.until = 0.5, .tolerance = 1e-12});
     points.emplace_back(std::log(gamma), std::log(system.reasoning(end.state)));
     x_mean += points.back().first / 4;
     y_mean += points.back().second / 4;
@@ -285,81 +296,90 @@ TEST_CASE("printed and corrected rates differ by the number of pairs") {
 }
 
 TEST_CASE("what makes no sense is refused by name") {
+  const std::vector<double> masses{0.1, 0.2};
+  CHECK(complaint([] { return rates::reasoning_without_decay(slopes, std::nan(""), 1, 1); }).starts_with("a0 = nan "));
+  CHECK(complaint([] { return rates::factor_imbalance(1, 1, -1); }).starts_with("accumulated = -1 "));
+  CHECK(complaint([&] { return rates::frozen_system(slopes, 1).after(masses, -6, 1); }).starts_with("lambda = -6 "));
+  CHECK(complaint([&] { return rates::printed_system({}).after(masses, 1, -1); }).starts_with("duration = -1 "));
   CHECK(complaint([] { return rates::reduced_system<2>({.memorising = 0}); }).starts_with("slopes.memorising = 0 "));
   CHECK(complaint([] { return rates::printed_system({.growth = {1, -1}}); }).starts_with("growth.reasoning = -1 "));
   CHECK(complaint([] { return rates::printed_growth({.pairs = 0}); }).starts_with("pairs = 0 "));
   CHECK(complaint([] { return rates::initial_factor(1, 0); }).starts_with("width = 0 "));
-  CHECK(complaint([] { return rates::decay_course(0.1, {.learning_rate = 0}); }).starts_with("learning_rate = 0 "));
   CHECK_THROWS_AS((void)rates::flow(rates::reduced_system<2>(slopes), {0, 0.1}, no_decay), lindyn::shape_error);
 }
 
-TEST_CASE("an edge belongs to what comes after it, whatever rounding does to its time") {
-  int rounded_before = 0;
-  for (const double rate : {1e-3, 3e-3, 7e-4, 1.0 / 3, 0.1})
-    for (int edge = 1; edge < 300; ++edge) {
-      const double begin = edge, end = edge + 50, time = rate * begin;
-      if (time / rate < begin) ++rounded_before;
-      // A constant piece, and one that isn't, which takes the schedule's own value.
-      for (const schedule::schedule& lambda :
-           {schedule::schedule(schedule::window{begin, end, 0.25}),
-            schedule::window{begin, end, 0.25} * schedule::linear{{{0, 1}, {1000, 1}}}}) {
-        const rates::decay_course decay(lambda, {.learning_rate = rate});
-        CHECK(decay(time) == 0.25);
-        CHECK(decay(std::nextafter(time, 0.0)) == 0);
-        CHECK(decay(rate * end) == 0);
-        CHECK(decay(std::nextafter(rate * end, 0.0)) == 0.25);
-      }
-    }
-  CHECK(rounded_before > 0);  // the case is there
-}
-
-TEST_CASE("per unit of time a rate is as its mode says") {
-  const schedule::window window{100, 200, 0.004};
-  const auto at = [&](decay_mode mode) {
-    return rates::decay_course(window, {.learning_rate = 0.002, .mode = mode})(0.3);
-  };
-  CHECK(at(decay_mode::lr_scaled) == 0.004);
-  CHECK(at(decay_mode::coupled_l2) == 0.004);
-  CHECK(at(decay_mode::absolute) == doctest::Approx(2).epsilon(1e-15));
-  CHECK(at(decay_mode::ratio) == doctest::Approx(2).epsilon(1e-15));
-  const rates::decay_course decay(window, {.learning_rate = 0.002, .mode = decay_mode::absolute});
-  CHECK(decay.edges() == std::vector{0.002 * 100, 0.002 * 200});
-  CHECK(decay.accumulated(0, 1) == doctest::Approx(0.4).epsilon(1e-15));  // the window's values add up to this
-  CHECK(decay.accumulated(0.25, 0.3) == doctest::Approx(0.1).epsilon(1e-14));
-  CHECK(decay.step().updates(decay.step().time(123)) == doctest::Approx(123).epsilon(1e-15));
-}
-
-TEST_CASE("integrals and slopes of courses that aren't constant") {
-  const rates::decay_course decay(schedule::cosine{100, 300, 0.4, 0.1} + schedule::linear{{{50, 0}, {150, 0.2}}},
-                                  {.learning_rate = 0.01});
-  // 1: 0.4 to t = 1, from there a mean of 0.25 to t = 3, then 0.1. 2: 0 to 0.5, a triangle to 1.5, then 0.2.
-  CHECK(decay.accumulated(0, 4) == doctest::Approx(0.4 + 0.5 + 0.1 + 0.1 + 0.5).epsilon(1e-13));
-  CHECK(decay.slope(0.2) == 0);
-  CHECK(decay.slope(0.5) == doctest::Approx(0.2).epsilon(1e-9));  // the edge is part of what comes after
-  CHECK(decay.slope(2) == doctest::Approx(-0.15 * std::acos(-1.0) / 2).epsilon(1e-8));
-  CHECK(decay.slope(3) == 0);
-  CHECK(decay.slope(100) == 0);
-}
-
 TEST_CASE("flows over the edges of a schedule err by at most ten tolerances from split integration") {
-  const rates::reduced_system<2> system({.memorising = 1, .reasoning = 5});
-  const std::vector<double> start{0, 0.2, 0.1};
+  // Short windows, which steps as long as the tolerance allows would pass over, and levels that last.
   const double rate = 3e-3;
-  const schedule::steps levels{0, {{333, 0.9}, {777, 0.2}, {1500, 0}}};
-  const rates::decay_course decay(levels, {.learning_rate = rate});
-  std::vector<double> exact = start;  // piece by piece, each with a constant rate
-  double t = 0, level = 0;
-  for (const auto& [until, next] :
-       {std::pair(333.0, 0.9), std::pair(777.0, 0.2), std::pair(1500.0, 0.0), std::pair(2000.0, 0.0)}) {
-    exact =
-        rates::flow(system, exact, rates::decay_course(level), {.until = rate * until - t, .tolerance = 1e-13}).state;
-    t = rate * until;
-    level = next;
-  }
-  for (const bool stiff : {false, true})
-    for (const double tolerance : {1e-4, 1e-6, 1e-8}) {
-      const auto found =
-          rates::flow(system, start, decay, {.until = rate * 2000, .tolerance = tolerance, .stiff = stiff});
-      for (std::size_t i = 0; i < 3; ++i) CHECK(std::abs(found.state[i] - exact[i]) <= 10 * tolerance);
+  const auto check = [&](const auto& system, const std::vector<double>& start, const schedule::steps& levels) {
+    const rates::decay_course decay(levels, {.learning_rate = rate});
+    auto pieces = levels.changes;
+    pieces.push_back({pieces.back().t + 1'000, 0});
+    std::vector<double> exact = start;  // piece by piece, each with a constant rate
+    double t = 0, level = levels.level;
+    for (const auto& [until, next] : pieces) {
+      exact =
+          rates::flow(system, exact, rates::decay_course(level), {.until = rate * until - t, .tolerance = 1e-12}).state;
+      t = rate * until;
+      level = next;
     }
+    for (const bool stiff : {false, true})
+      for (const double tolerance : {1e-4, 1e-6, 1e-8}) {
+        std::vector<double> ends;  // of steps
+        const auto found =
+            rates::flow(system, start, decay,
+                        {.until = t,
+                         .tolerance = tolerance,
+                         .stiff = stiff,
+                         .observer = [&](const lindyn::integrate::flow_point& here) { ends.push_back(here.t); }});
+        CHECK(difference(found.state, exact) <= 10 * tolerance);
+        for (const double edge : decay.edges()) CHECK(std::ranges::count(ends, edge) == 1);
+      }
+  };
+  for (const double width : {1.0, 5.0, 50.0})
+    check(rates::equal_factor_system<3>(slopes), {0, 0.3},
+          {0, {{300, 2 / (rate * width)}, {300 + width, 0}}});  // a budget of 2
+  check(rates::reduced_system<2>(slopes), {0, 0.2, 0.1}, {0, {{333, 0.9}, {777, 0.2}, {1500, 0}}});
+}
+
+TEST_CASE("what a window of full budget leaves is known to the relative tolerance, and what grows back from it") {
+  // e^-20 is left of two factors of 0.0125 and more, far below the tolerance.
+  const rates::reduced_system<2> system({.memorising = 1.0 / 720, .reasoning = 1 / std::sqrt(720.0)});
+  const rates::decay_course decay(schedule::window{300, 350, 0.4});
+  const std::vector<double> start{0, 0.0125, 0.0125};
+  const auto end = [&](double until, double tolerance, bool stiff) {
+    return rates::flow(system, start, decay, {.until = until, .tolerance = tolerance, .stiff = stiff}).state;
+  };
+  const auto before = end(300, 1e-11, false), after = end(350, 1e-6, false);
+  // The error, at most 1, pulls at a factor by s_r times the other, and both are equal: by e^(s_r 50) at the most.
+  CHECK(after[1] > before[1] * std::exp(-20));
+  CHECK(after[1] < before[1] * std::exp(-20 + 50 / std::sqrt(720.0)));
+  const double exact = rates::reasoning_share(system, end(20'000, 1e-10, false));
+  CHECK(exact == doctest::Approx(0.335429).epsilon(1e-6));
+  // Relative errors of all steps together, which the growth from there on keeps: some ten tolerances.
+  for (const bool stiff : {false, true})
+    CHECK(rates::reasoning_share(system, end(20'000, 1e-6, stiff)) == doctest::Approx(exact).epsilon(1e-5));
+}
+
+TEST_CASE("a flow stops where the share of reasoning is met, and its value is the mass of reasoning") {
+  const rates::reduced_system<2> system(slopes);
+  std::vector<double> told;
+  const auto found = rates::flow(system, {0.5, 0.2, 0.2}, no_decay,
+                                 {.stop_at_share = 0.25, .observer = [&](const lindyn::integrate::flow_point& here) {
+                                    told.push_back(here.value - system.reasoning(here.state));
+                                  }});
+  CHECK(found.status == lindyn::integrate::flow_status::event);
+  CHECK(rates::reasoning_share(system, found.state) == doctest::Approx(0.25).epsilon(1e-8));
+  CHECK(found.value == system.reasoning(found.state));
+  CHECK(std::ranges::all_of(told, [](double error) { return error == 0; }));
+  CHECK(rates::flow(system, {0, 0.1, 0.1}, no_decay, {.stop_at_share = 0.7}).t == 0);  // m = 0 is a share of 1
+  const auto refused = [&](double m, const rates::flow_options& options) {
+    return complaint([&] { return rates::flow(system, {m, 0, 0}, no_decay, options); });
+  };
+  CHECK(refused(0, {.stop_at_share = 0.5}).starts_with("m + r of start = 0 "));
+  CHECK(refused(-0.5, {.stop_at_share = 0.5}).starts_with("m + r of start = -0.5 "));
+  CHECK(refused(1, {.stop_at_share = 7}).starts_with("stop_at_share = 7 "));
+  CHECK(refused(1, {.stop_at_share = std::nan("")}).starts_with("stop_at_share = nan "));
+  CHECK(refused(1, {.tolerance = 1}).starts_with("tolerance = 1 "));
+  CHECK(refused(1, {.absolute_tolerance = 0}).starts_with("absolute_tolerance = 0 "));
 }

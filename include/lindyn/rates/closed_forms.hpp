@@ -15,16 +15,26 @@ namespace lindyn::rates {
 /// r as a function of m without decay, for two factors that begin as a0 and b0 where m = 0:
 /// \f[ r = \tfrac14 \left[(a_0 + b_0)^2 e^{2 s m} - (a_0 - b_0)^2 e^{-2 s m}\right], \f]
 /// as (a + b)' = s_r e (a + b) and (a - b)' = -s_r e (a - b) with m' = s_m e. For equal factors a0^2 e^(2 s m).
+/// Throws argument_error unless slopes are positive, m isn't negative, and all is finite.
 [[nodiscard]] inline double reasoning_without_decay(const slopes& slopes, double a0, double b0, double m) {
   slopes.require_valid();
+  require(std::isfinite(a0), "a0", a0, "finite");
+  require(std::isfinite(b0), "b0", b0, "finite");
+  require(m >= 0 && std::isfinite(m), "m", m, "not negative, and finite");
   const double k = slopes.reasoning / slopes.memorising * m, sum = a0 + b0, difference = a0 - b0;
   return (sum * sum * std::exp(2 * k) - difference * difference * std::exp(-2 * k)) / 4;
 }
 
 /// a^2 - b^2 of any two factors of a product of any number, which gradient flow conserves and decay damps:
 /// (a0^2 - b0^2) exp(-2 integral of lambda).
-/// \param accumulated  the integral of lambda, see decay_course::accumulated
-[[nodiscard]] inline double factor_imbalance(double a0, double b0, double accumulated) noexcept {
+/// \param a0           one factor at t = 0, finite
+/// \param b0           the other, finite
+/// \param accumulated  the integral of lambda, see decay_course::accumulated; not negative
+/// Throws argument_error for other numbers.
+[[nodiscard]] inline double factor_imbalance(double a0, double b0, double accumulated) {
+  require(std::isfinite(a0), "a0", a0, "finite");
+  require(std::isfinite(b0), "b0", b0, "finite");
+  require(accumulated >= 0, "accumulated", accumulated, "not negative");
   return (a0 - b0) * (a0 + b0) * std::exp(-2 * accumulated);
 }
 

@@ -5,6 +5,7 @@
 /// What a window of decay leads to, as a function of its onset, its width and the initial scale.
 
 #include <array>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <filesystem>
@@ -20,6 +21,7 @@
 #include <lindyn/core/random.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/io/number.hpp>
+#include <lindyn/rates/flow.hpp>
 #include <lindyn/rates/rate_system.hpp>
 #include <lindyn/rates/window_protocol.hpp>
 #include <lindyn/sweep/grid.hpp>
@@ -39,7 +41,8 @@ struct trial {
 struct window_map_options {
   window_protocol protocol = {};       ///< what the axes don't name
   double gamma = 1;                    ///< the initial scale, if no axis names it
-  double tolerance = 1e-6;             ///< absolute and relative error of a step
+  double tolerance = 1e-6;             ///< relative error of a step
+  double absolute_tolerance = 1e-15;   ///< absolute error of a step, see flow_options
   std::int64_t max_steps = 1'000'000;  ///< of each trajectory, accepted and rejected ones together
   bool stiff = false;                  ///< by linearly implicit steps
   int threads = 1;                     ///< one unless more are asked for; results don't depend on it
@@ -66,7 +69,8 @@ struct map_axes {
   }
 };
 
-/// What decides the results of a map, apart from its axes. A system speaks by its velocity at some points.
+/// What decides the results of a map, apart from its axes. A system speaks by its masses and its velocity, which is affine
+/// in the decay, at two points of [0, 1]^n. Throws shape_error for a start that isn't one of its system.
 template <class Make>
 std::string configuration(const Make& make, std::span<const double> gammas, const window_map_options& options) {
   std::string text;
@@ -76,18 +80,25 @@ std::string configuration(const Make& make, std::span<const double> gammas, cons
     text += '\n';
   };
   const window_protocol& protocol = options.protocol;
-  line("updates, onset, width, budget, learning rate, mode, tolerance, max_steps, stiff",
+  line("updates, onset, width, budget, learning rate, mode, tolerance, absolute_tolerance, max_steps, stiff",
        std::vector<double>{protocol.updates, protocol.onset, protocol.width, protocol.budget,
                            protocol.step.learning_rate, static_cast<double>(protocol.step.mode), options.tolerance,
-                           static_cast<double>(options.max_steps), options.stiff ? 1.0 : 0.0});
+                           options.absolute_tolerance, static_cast<double>(options.max_steps),
+                           options.stiff ? 1.0 : 0.0});
   for (const double gamma : gammas) {
     const auto trial = make(gamma);
+    std::array<double, decltype(trial.system)::dimension> point, velocity;
+    require_extent("start.size()", trial.start.size(), point.size());
     line("start at gamma " + io::number_text(gamma), trial.start);
     counter_generator generator(1);
-    std::vector<double> point(trial.start.size()), velocity(trial.start.size());
-    for (double& coordinate : point) coordinate = uniform_real(generator);
-    trial.system.velocity(point, 0.5, velocity);
-    line("velocity at a random point", velocity);
+    for (int round = 0; round < 2; ++round) {
+      for (double& coordinate : point) coordinate = uniform_real(generator);
+      line("masses at a random point", std::array{trial.system.memorising(point), trial.system.reasoning(point)});
+      for (const double lambda : {0.0, 1.0}) {
+        trial.system.velocity(point, lambda, velocity);
+        line("velocity there", velocity);
+      }
+    }
   }
   return text;
 }
@@ -95,7 +106,7 @@ std::string configuration(const Make& make, std::span<const double> gammas, cons
 }  // namespace detail
 
 /// Trains a system under a window of decay for each cell, from t = 0. Axes are named "onset", "width" and "gamma", any of
-/// them, in any order; the first two are in updates. All windows have the same budget.
+/// them, in any order; the first two are in updates. All windows have the same budget, whole updates or not.
 ///
 ///     const auto make = [](double gamma) {
 ///       const double factor = rates::initial_factor(gamma, 64);
@@ -109,20 +120,30 @@ std::string configuration(const Make& make, std::span<const double> gammas, cons
 /// \param make     the trial of an initial scale gamma
 /// \param over     axes
 /// \param options  see window_map_options
-/// Throws argument_error for an axis of another name; as sweep::map.
+/// Throws argument_error for an axis of another name, and for options, onsets, widths and starts that make no sense; as
+/// sweep::map.
 template <std::invocable<double> Make>
 [[nodiscard]] sweep::table critical_window_map(const Make& make, const sweep::grid& over,
                                                const window_map_options& options = {}) {
   const detail::map_axes axes(over);
   const std::vector<double> gammas = axes.gamma ? over.axes()[*axes.gamma].values() : std::vector{options.gamma};
-  const auto worker = [&](const sweep::cell& at) {
+  const auto protocol_of = [&](const sweep::cell& at) {
     window_protocol protocol = options.protocol;
     protocol.onset = axes.value(axes.onset, at, protocol.onset);
     protocol.width = axes.value(axes.width, at, protocol.width);
+    return protocol;
+  };
+  const flow_options precision{.tolerance = options.tolerance,
+                               .absolute_tolerance = options.absolute_tolerance,
+                               .max_steps = options.max_steps,
+                               .stiff = options.stiff};
+  require_valid(precision);
+  require(std::isfinite(options.gamma), "gamma", options.gamma, "finite");
+  for (index cell = 0; cell < over.size(); ++cell) protocol_of(over.at(cell)).require_valid();
+  const auto worker = [&](const sweep::cell& at) {
+    const window_protocol protocol = protocol_of(at);
     const auto trial = make(axes.value(axes.gamma, at, options.gamma));
-    const auto end =
-        train_under(trial.system, trial.start, protocol,
-                    {.tolerance = options.tolerance, .max_steps = options.max_steps, .stiff = options.stiff});
+    const auto end = train_under(trial.system, trial.start, protocol, precision);
     return std::array{reasoning_share(trial.system, end.state), trial.system.memorising(end.state),
                       trial.system.reasoning(end.state), protocol.budget_within()};
   };

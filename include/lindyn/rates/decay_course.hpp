@@ -47,11 +47,11 @@ public:
   decay_course() : decay_course(schedule::schedule()) {}
   /// \param lambda  over updates
   /// \param step    how updates become time
-  /// Throws argument_error unless the learning rate is positive, and at most 1e6.
+  /// Throws argument_error unless the learning rate lies in [1e-30, 1e6].
   explicit decay_course(schedule::schedule lambda, const step_size& step = {})
       : lambda_(std::move(lambda)), step_(step), update_edges_(lambda_.edges()), constant_pieces_(made_of_pieces()) {
-    require(step.learning_rate > 0 && step.learning_rate <= optimizer::largest_rate, "learning_rate",
-            step.learning_rate, "positive, and at most 1e6");
+    require(step.learning_rate >= 1e-30 && step.learning_rate <= optimizer::largest_rate, "learning_rate",
+            step.learning_rate, "in [1e-30, 1e6]");
     require_enumerator("mode", step.mode);
     const bool per_update = step.mode == optimizer::decay_mode::absolute || step.mode == optimizer::decay_mode::ratio;
     scale_ = per_update ? 1 / step.learning_rate : 1;
@@ -78,15 +78,16 @@ public:
     return scale_ * lambda_.value(updates);
   }
 
-  /// lambda'(t), exact where lambda is constant or linear, else a central difference, right to about nine digits. At an edge it
-  /// is that of the piece behind.
+  /// lambda'(t), 0 where lambda is constant, else by the parabola through three points of the piece: right to 1e-9 of its
+  /// largest slope. At an edge it is that of the piece behind.
   [[nodiscard]] double slope(double t) const noexcept {
     const std::size_t piece = piece_of(t);
     if (constant_pieces_ || piece == time_edges_.size()) return 0;  // no shape changes behind its last edge
     const double begin = piece == 0 ? 0 : time_edges_[piece - 1], end = time_edges_[piece];
     const double h = 1e-5 * (end - begin);
-    const double before = std::max(begin, t - h), after = std::min(std::nextafter(end, begin), t + h);
-    return ((*this)(after) - (*this)(before)) / (after - before);
+    const double middle = std::clamp(t, begin + h, end - 2 * h), u = (t - middle) / h;
+    const double before = (*this)(middle - h), here = (*this)(middle), after = (*this)(middle + h);
+    return ((after - before) / 2 + u * ((after - here) - (here - before))) / h;
   }
 
   /// Times at which lambda or its slope may jump: where an integrator has to land.

@@ -25,7 +25,7 @@ public:
   /// m and x.
   static constexpr std::size_t dimension = 2;
 
-  /// Throws argument_error unless both slopes are positive and finite, and F is finite.
+  /// Throws argument_error unless both slopes lie in [1e-100, 1e100], and F is finite.
   /// \param slopes  s_m and s_r
   /// \param held    F
   frozen_system(const rates::slopes& slopes, double held) : slopes_(slopes), held_(held) {
@@ -59,8 +59,12 @@ public:
   [[nodiscard]] double reasoning(std::span<const double> x) const noexcept { return held_ * x[1]; }
 
   /// The exact state after some time of constant decay: with S = s_m + s_r F^2, m + r relaxes to S / (S + lambda) at the
-  /// rate S + lambda, and r s_m - m s_r F^2 shrinks at the rate lambda.
-  [[nodiscard]] std::array<double, 2> after(std::span<const double> x, double lambda, double duration) const noexcept {
+  /// rate S + lambda, and r s_m - m s_r F^2 shrinks at the rate lambda. Throws shape_error for another number of
+  /// masses, argument_error unless lambda and duration are finite and not negative.
+  [[nodiscard]] std::array<double, 2> after(std::span<const double> x, double lambda, double duration) const {
+    require_extent("x.size()", x.size(), dimension);
+    require(lambda >= 0 && std::isfinite(lambda), "lambda", lambda, "not negative, and finite");
+    require(duration >= 0 && std::isfinite(duration), "duration", duration, "not negative, and finite");
     const double sum = slopes_.memorising + response(), rest = sum / (sum + lambda);
     const double both = memorising(x) + reasoning(x), shrink = std::exp(-lambda * duration);
     const double later = both + (both - rest) * std::expm1(-(sum + lambda) * duration);

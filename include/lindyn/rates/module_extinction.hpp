@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,11 +27,11 @@ namespace lindyn::rates {
 
 /// How modules are trained.
 struct module_training {
-  index starts = 256;              ///< weights drawn independently, none left out
-  double start = 0.08;             ///< standard deviation of the normal distribution of all weights
-  index steps = 3'000;             ///< updates
-  double learning_rate = 3e-3;     ///< of every update
-  schedule::schedule decay = 0.0;  ///< lambda_t
+  index starts = 256;       ///< weights drawn independently, none left out; more starts leave those before as they are
+  double deviation = 0.08;  ///< standard deviation of the normal distribution of all weights at the start
+  index steps = 3'000;      ///< updates
+  double learning_rate = 3e-3;                                     ///< of every update
+  schedule::schedule decay = 0.0;                                  ///< lambda_t
   optimizer::decay_mode mode = optimizer::decay_mode::coupled_l2;  ///< what it means
   std::uint64_t seed = 1;                                          ///< of starts and noise
   int threads = 1;                                                 ///< results don't depend on it
@@ -79,7 +80,7 @@ template <optimizer::optimizer_options<float> RuleOptions>
                                                                    const module_training& training,
                                                                    const std::vector<index>& at = {}) {
   require(training.starts >= 1 && training.starts <= 1 << 24, "starts", training.starts, "in [1, 2^24]");
-  require(training.start >= 0 && training.start <= 1e6, "start", training.start, "in [0, 1e6]");
+  require(training.deviation >= 0 && training.deviation <= 1e6, "deviation", training.deviation, "in [0, 1e6]");
   require(training.steps >= 0, "steps", training.steps, "not negative");
   for (std::size_t i = 0; i < at.size(); ++i)
     require(at[i] >= (i > 0 ? at[i - 1] + 1 : 0) && at[i] < training.steps, "at", at[i],
@@ -97,7 +98,12 @@ template <optimizer::optimizer_options<float> RuleOptions>
         std::vector<float> weights(static_cast<std::size_t>(batch.size())), gradient(weights.size());
         const auto first_stream = static_cast<std::uint64_t>(chunk) << 32;
         counter_generator draw(training.seed, first_stream);
-        for (float& weight : weights) weight = static_cast<float>(training.start * standard_normal(draw));
+        for (index row = 0; row < batch.size(); row += batch.starts())
+          for (index start = 0; start < detail::starts_together;
+               ++start) {  // as many draws, however many starts there are
+            const double drawn = training.deviation * standard_normal(draw);
+            if (start < batch.starts()) weights[static_cast<std::size_t>(row + start)] = static_cast<float>(drawn);
+          }
         optimizer::rule_of<RuleOptions, float> rule(batch.size(), options);
         std::size_t moment = 0;
         for (index step = 0; step < training.steps; ++step) {
@@ -119,16 +125,19 @@ template <optimizer::optimizer_options<float> RuleOptions>
   return result;
 }
 
-/// A share of independent trials, with its uncertainty.
+/// A share of independent trials, with its uncertainty. The members throw argument_error unless there are trials.
 struct observed_share {
   index count = 0;   ///< trials that did
   index trials = 0;  ///< all of them
 
   /// count / trials.
-  [[nodiscard]] double value() const noexcept { return static_cast<double>(count) / static_cast<double>(trials); }
+  [[nodiscard]] double value() const {
+    require(trials >= 1, "trials", trials, "at least 1");
+    return static_cast<double>(count) / static_cast<double>(trials);
+  }
   /// Wilson's interval at z standard errors (1927): its centre isn't the value, and it is open at neither 0 nor 1.
-  [[nodiscard]] std::pair<double, double> interval(double z = 1) const noexcept {
-    const double n = static_cast<double>(trials), p = value(), widened = 1 + z * z / n;
+  [[nodiscard]] std::pair<double, double> interval(double z = 1) const {
+    const double p = value(), n = static_cast<double>(trials), widened = 1 + z * z / n;
     const double centre = (p + z * z / (2 * n)) / widened;
     const double half = z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / widened;
     return {centre - half, centre + half};
@@ -147,9 +156,13 @@ struct module_outcomes {
 /// What became of modules.
 /// \param system  of the states
 /// \param states  of all starts at a moment
-/// \param dead    a module is extinct where its mass is smaller than this
+/// \param dead    a module is extinct where its mass is smaller than this in size; not negative
+/// Throws shape_error for states of another number of modules, argument_error for another `dead`.
 [[nodiscard]] inline module_outcomes outcomes(const module_system& system, std::span<const module_state> states,
                                               double dead = 0.02) {
+  require(dead >= 0, "dead", dead, "not negative");
+  for (std::size_t i = 0; i < states.size(); ++i)
+    require_extent("states[" + std::to_string(i) + "].masses.size()", states[i].masses.size(), system.modules.size());
   const auto finite = [](const module_state& state) {
     return std::ranges::all_of(state.masses, [](double mass) { return std::isfinite(mass); });
   };

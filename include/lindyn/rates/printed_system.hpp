@@ -116,13 +116,18 @@ public:
   /// r.
   [[nodiscard]] double reasoning(std::span<const double> x) const noexcept { return x[1]; }
   /// What both come to under constant decay: mu_m m* / (mu_m + lambda) and mu_r r* / (mu_r + q lambda).
-  [[nodiscard]] rates::capacities capacities(double lambda) const noexcept {
+  /// Throws argument_error unless lambda is finite and not negative.
+  [[nodiscard]] rates::capacities capacities(double lambda) const {
+    require(lambda >= 0 && std::isfinite(lambda), "lambda", lambda, "not negative, and finite");
     const auto& [memorising, reasoning] = options_.growth;
     return {options_.capacities.memorising * memorising / (memorising + lambda),
             options_.capacities.reasoning * reasoning / (reasoning + options_.exponent * lambda)};
   }
-  /// The exact state after some time of constant decay.
-  [[nodiscard]] std::array<double, 2> after(std::span<const double> x, double lambda, double duration) const noexcept {
+  /// The exact state after some time of constant decay. Throws shape_error for another number of masses, argument_error
+  /// unless lambda and duration are finite and not negative.
+  [[nodiscard]] std::array<double, 2> after(std::span<const double> x, double lambda, double duration) const {
+    require_extent("x.size()", x.size(), dimension);
+    require(duration >= 0 && std::isfinite(duration), "duration", duration, "not negative, and finite");
     const auto relaxed = [duration](double from, double to, double rate) {
       return from + (from - to) * std::expm1(-rate * duration);
     };

@@ -13,7 +13,7 @@
 namespace lindyn::rates {
 
 /// \f$\dot x = f(x, \lambda)\f$ for `dimension` numbers, affine in lambda, the rate of decay per unit of time. `velocity`
-/// writes f, `jacobian` its derivatives (row i: those of f_i). `memorising` and `reasoning` are the masses m and r of a
+/// writes all of f, `jacobian` all of its derivatives (row i: those of f_i), whatever was there before. `memorising` and `reasoning` are the masses m and r of a
 /// state.
 template <class System>
 concept rate_system = requires(const System& system, std::span<const double> x, double lambda, std::span<double> dxdt,

@@ -20,10 +20,10 @@ struct slopes {
   double memorising = 1;  ///< s_m
   double reasoning = 1;   ///< s_r
 
-  /// Throws argument_error unless both are positive and finite.
+  /// Throws argument_error unless both lie in [1e-100, 1e100].
   void require_valid() const {
-    require(memorising > 0 && std::isfinite(memorising), "slopes.memorising", memorising, "positive and finite");
-    require(reasoning > 0 && std::isfinite(reasoning), "slopes.reasoning", reasoning, "positive and finite");
+    require(memorising >= 1e-100 && memorising <= 1e100, "slopes.memorising", memorising, "in [1e-100, 1e100]");
+    require(reasoning >= 1e-100 && reasoning <= 1e100, "slopes.reasoning", reasoning, "in [1e-100, 1e100]");
   }
   /// Whether both are equal.
   bool operator==(const slopes&) const = default;
@@ -60,7 +60,7 @@ public:
   /// m and the factors.
   static constexpr std::size_t dimension = Factors + 1;
 
-  /// Throws argument_error unless both slopes are positive and finite.
+  /// Throws argument_error unless both slopes lie in [1e-100, 1e100].
   explicit reduced_system(const rates::slopes& slopes) : slopes_(slopes) { slopes.require_valid(); }
 
   /// What it was made with.
@@ -122,7 +122,7 @@ public:
   /// m and x.
   static constexpr std::size_t dimension = 2;
 
-  /// Throws argument_error unless both slopes are positive and finite.
+  /// Throws argument_error unless both slopes lie in [1e-100, 1e100].
   explicit equal_factor_system(const rates::slopes& slopes) : slopes_(slopes) { slopes.require_valid(); }
 
   /// What it was made with.

@@ -73,11 +73,11 @@ inline void require_rest(const slopes& slopes, int factors, double lambda) {
   const double load = (slopes.memorising + lambda) / slopes.reasoning, p = factors;
   if (!(load < largest_load(factors))) return std::nullopt;
   const auto state = [&](double x) {
-    return rest_state{slopes.memorising / slopes.reasoning * std::pow(x, 2 - p), x, detail::power(x, factors)};
+    return rest_state{slopes.memorising / slopes.reasoning * std::pow(x, 2 - p), x, std::pow(x, p)};
   };
   if (factors == 1) return reasoning_rest{state(1 / (1 + load)), {}};
   if (factors == 2) return reasoning_rest{state(std::sqrt(1 - load)), memorising_at_rest(slopes, lambda)};
-  const auto excess = [&](double x) { return detail::power(x, factors - 2) * (1 - detail::power(x, factors)) - load; };
+  const auto excess = [&](double x) { return std::pow(x, p - 2) * (1 - std::pow(x, p)) - load; };
   const double top = std::pow((p - 2) / (2 * p - 2), 1 / p);
   const auto root = [&](double low, double high, double at_low, double at_high) {
     std::uintmax_t iterations = 200;

@@ -34,10 +34,12 @@ struct onset_interval {
 
 /// [ln(1/delta) / mu_m, ln(1/delta) / mu_r] in the time of the rates: memorising has come within the share delta of its
 /// capacity, reasoning hasn't. With the corrected rates it may be empty (t2 < t1): reasoning then isn't slower.
-/// Source: Ali, arXiv 2605.04396. Throws argument_error unless rates are positive and delta lies in (0, 1).
+/// Source: Ali, arXiv 2605.04396. Throws argument_error unless rates are positive and finite, and delta in (0, 1).
 [[nodiscard]] inline onset_interval printed_window(const growth& rates, double delta) {
-  require(rates.memorising > 0, "rates.memorising", rates.memorising, "positive");
-  require(rates.reasoning > 0, "rates.reasoning", rates.reasoning, "positive");
+  require(rates.memorising > 0 && std::isfinite(rates.memorising), "rates.memorising", rates.memorising,
+          "positive and finite");
+  require(rates.reasoning > 0 && std::isfinite(rates.reasoning), "rates.reasoning", rates.reasoning,
+          "positive and finite");
   require(delta > 0 && delta < 1, "delta", delta, "in (0, 1)");
   return {-std::log(delta) / rates.memorising, -std::log(delta) / rates.reasoning};
 }
@@ -54,14 +56,19 @@ struct onset_interval {
 /// \f[ -\frac{dy}{dm} = (p - 2) \, s \, \frac{e - \lambda y / s_r}{e - \lambda m / s_m} , \f]
 /// where the fraction is less than 1: below the saddle both of its terms are positive and y > s m, above it both are
 /// negative and y < s m. (Derived here.)
-/// Throws argument_error as basin_edge and factor_without_decay.
+/// The time until they pass is integrated over l = -ln e, in which it is smooth to the end: without decay
+/// e' = -(s_m + p s_r x^(2p-2)) e. Near the smallest x0 that passes it grows as the logarithm of what x0 is above that, and
+/// x0 matters to the accuracy of basin_edge, a share of some 1e-10.
+/// Throws argument_error as basin_edge, and unless x0 is positive and finite.
 template <int Factors>
 requires(Factors >= 2)
     [[nodiscard]] inline std::optional<double> critical_onset(const slopes& slopes, double x0, double lambda) {
+  require(x0 > 0 && std::isfinite(x0), "x0", x0, "positive and finite");
   const auto factor = [&](double m) { return factor_without_decay(slopes, Factors, x0, m); };
   const auto at_start = basin_edge<Factors>(slopes, lambda, 0);
   if (!at_start) return std::nullopt;
   if (*at_start <= x0) return 0.0;
+  if (x0 >= 1) return std::nullopt;  // all is learnt already: factors don't grow
   const auto root = [](const auto& of, double high) {
     std::uintmax_t iterations = 200;
     const auto [below, above] =
@@ -72,25 +79,30 @@ requires(Factors >= 2)
   const auto ahead = [&](double m) { return factor(m) - *basin_edge<Factors>(slopes, lambda, m); };
   if (!(ahead(end) > 0)) return std::nullopt;
   const double passed = root(ahead, end);
-  const equal_factor_system<Factors> system(slopes);
-  const auto until_passed = [&](const integrate::state& x, integrate::state& dxdt, double) {
-    system.velocity(x, 0, dxdt);
-    return passed - x[0];
+  const double error_left = 1 - passed - detail::power(factor(passed), Factors);
+  if (!(error_left > 0)) return std::nullopt;  // only where all is learnt, to rounding: after no finite time
+  const auto way = [&](const integrate::state& at, integrate::state& derivatives, double l) {
+    const double others = detail::power(at[1], Factors - 1);
+    const double rate = slopes.memorising + Factors * slopes.reasoning * others * others;
+    derivatives[0] = slopes.memorising / rate;  // in units of 1 / s_m
+    derivatives[1] = slopes.reasoning * std::exp(-l) * others / rate;
   };
-  return integrate::flow(until_passed, {0, x0}, 0, 1e3 / slopes.memorising, {.tolerance = 1e-10, .stop_at = 0}).t;
+  const double first = -std::log1p(-detail::power(x0, Factors)), last = -std::log(error_left);
+  return integrate::flow(way, {0, x0}, first, last, {.tolerance = 1e-10}).state[0] / slopes.memorising;
 }
 
 /// The time that lasting decay needs from `start` until the share of reasoning is `share`; none if it isn't by then.
 /// \param system  the masses' equations
 /// \param start   the state when decay begins
 /// \param lambda  decay per unit of time
-/// \param until   when to give up
+/// \param until   when to give up, finite
 /// \param share   in (0, 1)
-/// Throws argument_error for a share outside of (0, 1); as flow.
+/// Throws argument_error for a share outside of (0, 1), for another `until`, and where m + r isn't positive; as flow.
 template <rate_system System>
 [[nodiscard]] std::optional<double> takeover_time(const System& system, std::vector<double> start, double lambda,
                                                   double until, double share = 0.5) {
   require(share > 0 && share < 1, "share", share, "in (0, 1)");
+  require(until >= 0 && std::isfinite(until), "until", until, "not negative, and finite");
   const auto end = flow(system, std::move(start), decay_course(lambda), {.until = until, .stop_at_share = share});
   if (end.status == integrate::flow_status::reached_end) return std::nullopt;
   return end.t;
@@ -98,10 +110,11 @@ template <rate_system System>
 
 /// Options of decisive_onsets.
 struct decisive_onset_options {
-  double share = 0.5;       ///< what the share of reasoning has to be at the training's end, in (0, 1)
-  int candidates = 64;      ///< onsets tried at equal distances before the ends are looked for, at least 2
-  double resolution = 1;    ///< of the ends, in updates
-  double tolerance = 1e-8;  ///< absolute and relative error of a step
+  double share = 0.5;                 ///< what the share of reasoning has to be at the training's end, in (0, 1)
+  int candidates = 64;                ///< onsets tried at equal distances before the ends are looked for, in [2, 1e6]
+  double resolution = 1;              ///< of the ends, in updates
+  double tolerance = 1e-8;            ///< relative error of a step
+  double absolute_tolerance = 1e-15;  ///< absolute error of a step, see flow_options
 };
 
 /// The onsets, in updates, at which the window of a protocol makes reasoning win; from the first to the last, as found among
@@ -116,11 +129,12 @@ template <rate_system System>
                                                             window_protocol protocol,
                                                             const decisive_onset_options& options = {}) {
   require(options.share > 0 && options.share < 1, "share", options.share, "in (0, 1)");
-  require(options.candidates >= 2, "candidates", options.candidates, "at least 2");
+  require(options.candidates >= 2 && options.candidates <= 1'000'000, "candidates", options.candidates, "in [2, 1e6]");
   require(options.resolution > 0, "resolution", options.resolution, "positive");
   const auto wins = [&](double onset) {
     protocol.onset = onset;
-    const auto end = train_under(system, start, protocol, {.tolerance = options.tolerance});
+    const auto end = train_under(system, start, protocol,
+                                 {.tolerance = options.tolerance, .absolute_tolerance = options.absolute_tolerance});
     return reasoning_share(system, end.state) >= options.share;
   };
   std::optional<index> first, last;
@@ -136,6 +150,7 @@ template <rate_system System>
   const auto narrow = [&](double winning, double losing) {
     while (std::abs(winning - losing) > options.resolution) {
       const double middle = std::midpoint(winning, losing);
+      if (middle == winning || middle == losing) break;  // no number lies between them
       (wins(middle) ? winning : losing) = middle;
     }
     return winning;
