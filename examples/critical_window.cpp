@@ -10,6 +10,7 @@
 ///
 ///   critical_window --list               the experiments, and what they take
 ///   critical_window --only modes,onset   some of them
+///   critical_window --report             tables and pictures of what is finished
 ///   critical_window --quick              a test of a few seconds
 ///   critical_window --help
 
@@ -28,15 +29,13 @@
 #include <CLI/CLI.hpp>
 
 #include <lindyn/core/errors.hpp>
-#include <lindyn/io/csv.hpp>
-#include <lindyn/io/json.hpp>
 #include <lindyn/io/output_folder.hpp>
 #include <lindyn/train/interrupt.hpp>
 
 #include "support/critical_window/drives.hpp"
 #include "support/critical_window/experiments.hpp"
-#include "support/critical_window/pictures.hpp"
-#include "support/critical_window/results.hpp"
+#include "support/critical_window/record.hpp"
+#include "support/critical_window/report.hpp"
 #include "support/critical_window/training.hpp"
 #include "support/program.hpp"
 #include "support/provenance.hpp"
@@ -52,7 +51,7 @@ using lindyn::index;
 struct options {
   std::vector<std::string> only;
   parts::extent extent;
-  bool list = false;
+  bool list = false, report = false;
   int threads = 1;
   std::filesystem::path out = "out/critical_window";
 };
@@ -69,17 +68,23 @@ std::optional<int> parse(int argc, char** argv, options& o) {
   for (const auto& each : parts::experiments({})) known += "\n" + each.name + ": " + each.about;
   CLI::App app(
       "Weight decay in windows of training: which windows let a transformer answer what it hasn't seen. Finished "
-      "trainings are kept in the folder, and only missing ones are made.");
+      "trainings are kept in the folder, and only missing ones are made; they are taken as they are, also those of "
+      "other "
+      "versions.");
   app.set_version_flag("--version", examples::version_text());
   app.add_option("--only", o.only, "experiments, separated by commas (default: all):" + known)
       ->delimiter(',')
       ->check(CLI::IsMember(names()));
-  app.add_option("--seeds", o.extent.seeds, "trainings of each setting, from seed 1 on; 0: as each experiment has them")
+  app.add_option("--seeds", o.extent.seeds,
+                 "trainings that are made of each setting, from seed 1 on; 0: as each experiment has them. Tables and "
+                 "pictures have all that are finished")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   app.add_flag("--quick", o.extent.quick,
                "tiny networks and a hundredth of the steps, to try the program; into a folder of its own");
-  app.add_flag("--list", o.list, "say how many trainings there are and what they take, and end");
+  auto* list = app.add_flag("--list", o.list, "say how many trainings there are and what they take, and end");
+  app.add_flag("--report", o.report, "write tables and pictures of what is finished, and end: nothing is trained")
+      ->excludes(list);
   app.add_option("--threads", o.threads, "trainings at a time; results don't depend on it")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
@@ -129,37 +134,6 @@ void list(const options& o) {
   std::printf("%-14s %6s %8s %12s %12s %14.1f\n", "all", "", "", "", "", all / 60);
 }
 
-/// What earlier calls have left in summary.json. Throws file_error, naming the file, if it isn't of this program.
-io::json summary_so_far(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return io::json::object();
-  auto summary = io::read_json(path);
-  if (!summary.is_object() || !std::ranges::all_of(summary, [](const auto& entry) { return entry.is_object(); }))
-    throw lindyn::file_error(path.string() + " is no summary of experiments: remove it, or write into another --out");
-  return summary;
-}
-
-/// runs.csv, of all experiments that have finished runs, and an experiment's entry in summary.json and picture.
-/// \return false if it couldn't be drawn
-bool write_results(const options& o, const parts::experiment& of, double cpu_seconds) {
-  const examples::undisturbed writing;
-  io::csv_writer csv(o.out / "runs.csv", parts::run_columns);
-  for (const auto& each : parts::experiments(o.extent))
-    parts::append_rows(csv, parts::read_results(o.out / "runs", each, o.extent));
-  csv.commit();
-
-  const auto path = o.out / "summary.json";
-  auto summary = summary_so_far(path);
-  auto& entry = summary[of.name];
-  const double before = entry.is_object() && entry.contains("cpu_seconds") ? entry["cpu_seconds"].get<double>() : 0;
-  const auto results = parts::read_results(o.out / "runs", of, o.extent);
-  entry = {{"about", of.about},          {"runs", of.runs.size()},
-           {"finished", results.size()}, {"cpu_seconds", before + cpu_seconds},  // of all calls
-           {"quick", o.extent.quick},    {"settings", parts::summarise(results)}};
-  examples::append_provenance(entry);
-  io::write_json(path, summary);
-  return parts::draw_experiment(o.out, of, results);
-}
-
 void tell(const parts::planned_run& plan, const parts::history& record, index done, index all) {
   const auto& last = record.rows().back();
   if (isatty(STDERR_FILENO) != 0) std::fputs("\r\033[K", stderr);  // the line of progress
@@ -170,33 +144,59 @@ void tell(const parts::planned_run& plan, const parts::history& record, index do
   std::fflush(stdout);
 }
 
+/// Tells of files that can't be read, which are left out. Whether there are none.
+bool all_readable(const options& o) {
+  const auto faults = parts::damaged_records(o.out, o.extent);
+  for (const std::string& fault : faults) std::cerr << "critical_window: " << fault << "\n";
+  return faults.empty();
+}
+
+/// What is said at the end. Returns the program's exit code.
+int end(const options& o, bool readable, bool drawn) {
+  examples::report_written(o.out, "runs.csv, summary.json, runs/, and for each experiment NAME.csv, NAME.gnuplot",
+                           "NAME.png, NAME.svg", drawn);
+  if (!readable) std::cout << "Some trainings were left out, as their files can't be read: see above.\n";
+  return readable ? 0 : 1;
+}
+
+/// Writes what there is, without making what is missing. Returns the program's exit code.
+int report(const options& o) {
+  if (!std::filesystem::is_directory(o.out / "runs"))
+    throw lindyn::file_error("there are no finished trainings in " + o.out.string());
+  std::vector<std::string> names;
+  for (const auto& each : chosen(o)) names.push_back(each.name);
+  const bool readable = all_readable(o);
+  return end(o, readable, parts::write_results(o.out, o.extent, names, 0));
+}
+
 /// Makes what is missing, and writes what there is. Returns the program's exit code.
 int work(const options& o) {
-  io::prepare_output_folder(o.out, true);
-  (void)summary_so_far(o.out / "summary.json");  // a file of something else is refused before work begins
-  std::filesystem::create_directories(o.out / "runs");
+  for (const auto& folder : {o.out, o.out / "runs"}) {
+    io::prepare_output_folder(folder, true);
+    parts::remove_leftovers(folder);
+  }
+  (void)parts::summary_so_far(o.out / "summary.json");  // a file of something else is refused before work begins
+  const bool readable = all_readable(o);
   lindyn::train::interrupt interrupt;
   bool drawn = true;
   for (const auto& each : chosen(o)) {
     std::cout << each.name << ": " << each.about << std::endl;
     const double begin = examples::resources_used().cpu_seconds;
     const auto stop = [&] { return interrupt.requested(); };
-    if (each.name == "causes" && !std::filesystem::exists(o.out / "drives.csv"))
-      parts::write_drives(o.out, o.extent, o.threads, stop);
+    if (each.name == "causes") parts::train_drives(o.out, o.extent, o.threads, stop);
     const auto count = static_cast<index>(each.runs.size());
-    auto done = static_cast<index>(
-        std::ranges::count_if(each.runs, [&](const auto& plan) { return parts::is_finished(o.out / "runs", plan); }));
+    auto done = static_cast<index>(std::ranges::count_if(
+        each.runs, [&](const auto& plan) { return parts::read_record(o.out / "runs", plan).rows.has_value(); }));
     parts::train_missing(o.out / "runs", each.runs, o.threads, stop,
                          [&](const auto& plan, const auto& record) { tell(plan, record, ++done, count); });
-    drawn = write_results(o, each, examples::resources_used().cpu_seconds - begin) && drawn;
+    const double spent = examples::resources_used().cpu_seconds - begin;
+    drawn = parts::write_results(o.out, o.extent, {each.name}, spent) && drawn;
     if (interrupt.requested()) {
       std::cout << "Interrupted. The same command goes on with what is missing." << std::endl;
       return 128 + interrupt.signal();
     }
   }
-  examples::report_written(o.out, "runs.csv, summary.json, runs/, and for each experiment NAME.csv, NAME.gnuplot",
-                           "NAME.png, NAME.svg", drawn);
-  return 0;
+  return end(o, readable, drawn);
 }
 
 }  // namespace
@@ -206,7 +206,7 @@ int main(int argc, char** argv) {
   if (const auto code = parse(argc, argv, o)) return *code;
   try {
     if (o.list) return list(o), 0;
-    return work(o);
+    return o.report ? report(o) : work(o);
   } catch (const std::exception& fault) {
     std::cout.flush();
     std::cerr << "critical_window: " << fault.what() << "\n";

@@ -40,15 +40,17 @@ struct panel {
 
 /// Draws panels beside each other into folder/name.png and .svg from folder/name.csv.
 /// \param width, height  of a panel
+/// \param rows           of panels, the first of them above
 /// \return false if gnuplot isn't there or fails
 [[nodiscard]] inline bool draw_panels(const std::filesystem::path& folder, const std::string& name,
                                       const std::string& title, const std::vector<panel>& panels, int width = 440,
-                                      int height = 420) {
+                                      int height = 420, int rows = 1) {
   const std::vector<std::string> palette{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                          "#E69F00", "#56B4E9", "#555555", "#000000"};
-  const auto count = static_cast<int>(panels.size());
+  const int columns = (static_cast<int>(panels.size()) + rows - 1) / rows;
   std::string body = "set datafile separator ','\nset key noenhanced\nset tics nomirror\nset border 3\n";
-  body += "set multiplot layout 1," + std::to_string(count) + " title " + examples::quoted(title) + " noenhanced\n";
+  body += "set multiplot layout " + std::to_string(rows) + "," + std::to_string(columns) + " title " +
+          examples::quoted(title) + " noenhanced\n";
   for (const panel& each : panels) {
     body +=
         "unset logscale\nset xrange [*:*]\nset yrange [*:*]\nset key inside top left Left reverse\nset format '%g'\n";
@@ -68,7 +70,7 @@ struct panel {
     body += "\n";
   }
   body += "unset multiplot\n";
-  return draw(folder, name, body, width * count, height);
+  return draw(folder, name, body, width * columns, height * rows);
 }
 
 }  // namespace examples

@@ -44,8 +44,43 @@ grep -q '"basin"' whole/summary.json && grep -q '"sgd"' whole/summary.json || fa
 "${quick[@]}" --only causes --threads 2 --out causes > causes.log
 (( $(grep -c '^causes,' causes/runs.csv) == $(grep -c ' accuracy ' causes.log) )) || fail "causes aren't all in runs.csv"
 [[ $(grep -c '^coupled_l2,0,1,.*,perceptron 2,' causes/drives.csv) == 6 ]] || fail "drives.csv lacks rows"
-cmp <(grep ',early: perceptron 2,' causes/runs.csv | cut -d, -f13-) <(grep '^causes,window,coupled_l2,4,' causes/runs.csv | cut -d, -f13-) > /dev/null &&
-  fail "a part that decays early makes no difference"
+figures_of() { grep "$1" causes/runs.csv | cut -d, -f13-20; }  # from the accuracy to the step of divergence
+early=$(figures_of ',early: perceptron 2,') late=$(figures_of '^causes,window,coupled_l2,4,')
+[[ -n $early && -n $late && $early != "$late" ]] || fail "a part that decays early makes no difference: $early, $late"
+
+# The drives are made again where they are missing alone, and drives.csv fits them.
+mv causes/drives.csv drives.csv
+rm "$(printf '%s\n' causes/drives/*.csv | head -1)"
+echo nonsense > causes/drives.csv
+"${quick[@]}" --only causes --out causes > causes.log
+cmp drives.csv causes/drives.csv || fail "drives.csv isn't the same when it is made again"
+
+# A record that has no end is made again; one that can't be read is named, left alone, and doesn't keep others from it.
+cp -r whole damaged
+mapfile -t records < <(printf '%s\n' damaged/runs/*.csv)
+printf '%s\n' "$(head -1 "${records[0]}")" > "${records[0]}"
+printf '%s\n' "$(head -3 "${records[1]}")" > "${records[1]}"
+"${quick[@]}" --only sgd,map,basin --out damaged > damaged.log
+diff -r whole/runs damaged/runs || fail "a record that is cut isn't made again"
+cmp whole/runs.csv damaged/runs.csv || fail "a record that is cut leaves runs.csv other than it was"
+printf '%s\n' "$(head -3 "${records[0]}")" | head -c -5 > cut
+cp cut "${records[0]}"
+rm "${records[1]}"
+code=0
+"${quick[@]}" --only sgd,map,basin --out damaged > damaged.log 2> damaged.err || code=$?
+[[ $code == 1 ]] || fail "a damaged record ended with $code"
+grep -q "${records[0]}.*remove it" damaged.err || fail "a damaged record isn't named: $(cat damaged.err)"
+cmp cut "${records[0]}" || fail "a damaged record was overwritten"
+cmp "whole/runs/$(basename "${records[1]}")" "${records[1]}" || fail "a damaged record kept another from being made"
+
+# A report has all that is finished, whatever number of seeds is asked for, and makes nothing.
+"$program" --quick --seeds 2 --only sgd --out parts > parts.log
+rm "$(printf '%s\n' parts/runs/*.csv | head -1)"
+finished=$(printf '%s\n' parts/runs/*.csv | wc -l)
+"$program" --quick --report --only sgd --seeds 1 --out parts > report.log
+(( $(printf '%s\n' parts/runs/*.csv | wc -l) == finished )) || fail "a report has made what was missing"
+(( $(tail -n +2 parts/runs.csv | cut -d, -f21 | sort -u | wc -l) == finished )) ||
+  fail "a report doesn't have all that is finished"
 
 # train_transformer repeats a run.
 transformer=$(dirname "$program")/train_transformer
@@ -58,7 +93,7 @@ fi
 
 # An interrupt ends a sweep, which says so; nothing half is left.
 "$program" --only layers --out long > long.log &
-for ((tries = 0; tries < 1000; ++tries)); do grep -q '^layers' long.log && break; sleep .01; done
+until grep -q '^layers' long.log || ! kill -0 $!; do sleep .01; done
 kill -INT $! 2> /dev/null || kill -TERM $!
 sleep .05
 kill -TERM $! 2> /dev/null || true  # a shell without job control lets what is in the background ignore the former
@@ -79,7 +114,15 @@ refused() {
 refused 'only' --only colour
 refused 'seeds' --seeds=-1
 refused 'threads' --threads 0
+refused 'no finished trainings' --report
 mkdir other
 echo '[]' > other/summary.json
 "${quick[@]}" --only basin --out other 2> other.err > /dev/null && fail "another program's summary isn't refused"
 grep -q 'no summary of experiments' other.err || fail "another program's summary is refused without a word"
+echo '{"basin": {"cpu_seconds": "long"}}' > other/summary.json
+"${quick[@]}" --only basin --out other 2> other.err > /dev/null && fail "another program's summary isn't refused"
+grep -q 'no summary of experiments' other.err || fail "another program's summary is refused without a word"
+rm -r other/*
+touch other/runs
+"${quick[@]}" --only basin --out other 2> other.err > /dev/null && fail "a file in place of a folder isn't refused"
+grep -q 'cannot write into other/runs' other.err || fail "a file in place of a folder is refused without a word"

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <limits>
-#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -18,9 +18,13 @@
 #include <vector>
 
 #include <lindyn/io/csv.hpp>
+#include <lindyn/io/output_folder.hpp>
 #include <lindyn/observe/norms.hpp>
 
-#include "causes.hpp"
+#include "../panels.hpp"
+#include "network_parts.hpp"
+#include "planner.hpp"
+#include "record.hpp"
 #include "training.hpp"
 
 namespace examples::critical_window {
@@ -37,16 +41,26 @@ namespace detail {
   return std::move(plan).result();
 }
 
+/// Columns of what is kept of a training: of each part, the size and the drive.
+[[nodiscard]] inline std::vector<std::string> drive_columns() {
+  std::vector<std::string> result{"step"};
+  for (const char* figure : {"log_rms", "drive"})
+    for (const network_part& part : network_parts) result.push_back(figure + (" " + part.name));
+  return result;
+}
+
+/// What is kept of a training, in a folder of its own.
+[[nodiscard]] inline std::filesystem::path drive_file(const std::filesystem::path& out, const planned_run& of) {
+  return out / "drives" / (of.name() + ".csv");
+}
+/// The same, if it is there.
+[[nodiscard]] inline kept_record read_drive(const std::filesystem::path& out, const planned_run& of) {
+  return read_complete(drive_file(out, of), drive_columns(), of.of.steps);
+}
+
 /// Follows the size and the drive of parts. A copy goes on by itself.
 class drive_recorder {
 public:
-  /// At some step, of each part.
-  struct row {
-    index step;
-    std::vector<double> log_rms;
-    std::vector<double> drive;  ///< of the steps since the row before, their mean
-  };
-
   /// \param table   of the network; outlives the recorder
   /// \param stride  steps between rows
   drive_recorder(const lindyn::parameter_table& table, index stride)
@@ -62,15 +76,16 @@ public:
       sums_[part] += drives[part].rate.value_or(std::numeric_limits<double>::quiet_NaN());
     ++steps_;
     if (here.step % stride_ != 0) return;
-    row next{.step = here.step, .log_rms = {}, .drive = {}};
+    std::vector<double> row{static_cast<double>(here.step)};
     for (const auto& norm : lindyn::observe::group_norms(*table_, here.weights, modules_))
-      next.log_rms.push_back(std::log(norm.rms));
-    for (double& sum : sums_) next.drive.push_back(std::exchange(sum, 0) / static_cast<double>(steps_));
+      row.push_back(std::log(norm.rms));
+    for (double& sum : sums_) row.push_back(std::exchange(sum, 0) / static_cast<double>(steps_));
     steps_ = 0;
-    rows.push_back(std::move(next));
+    seen.append(std::move(row));
   }
 
-  std::vector<row> rows;
+  /// A row for each stride; drives are means over the steps since the row before.
+  history seen{drive_columns()};
 
 private:
   const lindyn::parameter_table* table_;
@@ -79,43 +94,87 @@ private:
   std::vector<lindyn::observe::module_parts> modules_;
 };
 
+/// What a training is called in drives.csv and its picture.
+struct drive_label {
+  std::string decay_mode, onset;
+  explicit drive_label(const planned_run& of)
+      : decay_mode(of.window.rate > 0 ? of.of.decay_mode : "none"),
+        onset(of.window.rate > 0 ? lindyn::detail::to_text(of.window.begin) : "") {}
+};
+
+/// Draws FOLDER/drives.png and .svg: sizes of all parts above, their drives below, means over seeds.
+/// \param runs  those that are in drives.csv
+/// \return false if gnuplot isn't there or fails
+[[nodiscard]] inline bool draw_drives(const std::filesystem::path& out, const experiment& of,
+                                      const std::vector<const planned_run*>& runs) {
+  std::vector<examples::panel> panels;
+  for (const auto& [column, label, range] :
+       {std::tuple{"$6", "log of the root mean square", ""},
+        std::tuple{"$7", "radial drive / lambda", "set yrange [-2:6]\nset grid ytics\n"}})
+    for (const network_part& part : network_parts) {
+      examples::panel next{part.name, "step", panels.size() % network_parts.size() == 0 ? label : "", range, {}};
+      next.settings += panels.empty() ? "set key inside bottom left Left reverse samplen 1\n" : "set key off\n";
+      std::vector<std::string> conditions;
+      for (const planned_run* run : runs) {
+        const drive_label name(*run);
+        const std::string where = examples::is(1, name.decay_mode) + " && " + examples::is(2, name.onset);
+        if (std::ranges::find(conditions, where) != conditions.end()) continue;
+        next.curves.push_back({where + " && " + examples::is(5, part.name), "$4", column,
+                               name.onset.empty() ? "no decay" : name.decay_mode + " from " + name.onset,
+                               "smooth unique with lines linewidth 2", static_cast<int>(conditions.size())});
+        conditions.push_back(where);
+      }
+      panels.push_back(std::move(next));
+    }
+  return examples::draw_panels(out, "drives", of.about, panels, 300, 320, 2);
+}
+
 }  // namespace detail
 
-/// Writes FOLDER/drives.csv, a row for every tenth step of every part in each training: the natural logarithm of the
-/// root mean square of its entries, and -<g, w> / (lambda |w|^2), the mean of ten steps, where lambda = 4e-3 also before
-/// decay begins: above 1, descent along the gradient would let it grow against decay that isn't normalised.
-/// \param stop  true ends it, and nothing is written
-inline void write_drives(const std::filesystem::path& folder, const extent& all, int threads,
+/// Makes those of the trainings that aren't in OUT/drives yet, several at a time.
+/// \param stop  true ends it
+inline void train_drives(const std::filesystem::path& out, const extent& all, int threads,
                          const std::function<bool()>& stop) {
-  constexpr double lambda = 4e-3;
-  const experiment what = detail::plan_drives(all);
-  std::vector<std::pair<planned_run, detail::drive_recorder>> ends;
-  family<optimizer::adam_options> together(what.runs,
-                                           std::get<optimizer::adam_options>(make_rule(what.runs.front().of)));
+  auto missing = detail::plan_drives(all).runs;
+  std::erase_if(missing, [&](const planned_run& each) { return !detail::read_drive(out, each).missing(); });
+  if (missing.empty()) return;
+  io::prepare_output_folder(out / "drives", true);
+  family<optimizer::adam_options> together(missing, std::get<optimizer::adam_options>(make_rule(missing.front().of)));
   together.watch(
       threads, stop,
       [&](const network& net, const planned_run&) {
         return detail::drive_recorder(net.parameters(), all.quick ? 1 : 10);
       },
-      [&](const planned_run& plan, const auto&, detail::drive_recorder& seen, const auto&) {
-        ends.emplace_back(plan, seen);
+      [&](const planned_run& plan, const auto& training, detail::drive_recorder& seen, const auto& end) {
+        if (end.failure) seen.seen.append(diverged_row(training.steps(), seen.seen.columns().size()));
+        seen.seen.write(detail::drive_file(out, plan));
       });
-  if (stop()) return;
-  std::ranges::sort(ends, {}, [](const auto& end) {
-    const planned_run& plan = end.first;
-    return std::tuple(plan.of.decay_mode, plan.window.rate == 0, plan.window.begin, plan.of.seed);
-  });
-  io::csv_writer csv(folder / "drives.csv",
+}
+
+/// Writes OUT/drives.csv of the trainings that are in OUT/drives, and its picture: a row for every tenth step of every
+/// part in each, the natural logarithm of the root mean square of its entries, and -<g, w> / (lambda |w|^2), the mean of
+/// ten steps, where lambda = 4e-3 also before decay begins: above 1, descent along the gradient would let it grow against
+/// decay that isn't normalised.
+/// \return false if gnuplot isn't there or fails
+[[nodiscard]] inline bool write_drives(const std::filesystem::path& out, const extent& all) {
+  constexpr double lambda = 4e-3;
+  const experiment what = detail::plan_drives(all);
+  std::vector<const planned_run*> there;
+  io::csv_writer csv(out / "drives.csv",
                      {"decay_mode", "onset", "seed", "step", "part", "log_rms", "drive_over_lambda"});
-  for (const auto& [plan, seen] : ends)
-    for (const auto& row : seen.rows)
-      for (std::size_t part = 0; part < network_parts.size(); ++part) {
-        const bool decays = plan.window.rate > 0;
-        csv.row(decays ? plan.of.decay_mode : "none",
-                decays ? plan.window.begin : std::numeric_limits<double>::quiet_NaN(), plan.of.seed, row.step,
-                network_parts[part].name, row.log_rms[part], row.drive[part] / lambda);
-      }
+  for (const planned_run& plan : what.runs) {
+    const auto kept = detail::read_drive(out, plan);
+    if (!kept.rows) continue;
+    there.push_back(&plan);
+    const detail::drive_label label(plan);
+    for (const auto& row : kept.rows->rows())
+      for (std::size_t part = 0; part < network_parts.size(); ++part)
+        csv.row(label.decay_mode, label.onset, plan.of.seed, row.front(), network_parts[part].name, row[1 + part],
+                row[1 + network_parts.size() + part] / lambda);
+  }
+  if (there.empty()) return true;
   csv.commit();
+  return detail::draw_drives(out, what, there);
 }
 
 }  // namespace examples::critical_window

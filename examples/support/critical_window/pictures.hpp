@@ -30,14 +30,14 @@ public:
              const std::string& settings = "") {
     panels_.push_back({title, x_label, y_label, settings, {}});
   }
-  /// Names places on the last panel's y axis, from above; panels are larger then.
+  /// Names places on the last panel's y axis, from above; panels are as high as those need then.
   void places(const std::vector<std::string>& names) {
     std::string ticks;
     for (std::size_t place = 0; place < names.size(); ++place)
       ticks += (place > 0 ? ", " : "") + examples::quoted(names[place]) + " " + std::to_string(place);
-    panels_.back().settings += "set lmargin 42\nset ytics (" + ticks + ") font ',8' noenhanced\nset yrange [" +
-                               std::to_string(names.size()) + ":-1]\n";
-    wide_ = true;
+    panels_.back().settings +=
+        "set grid ytics\nset ytics (" + ticks + ") noenhanced\nset yrange [" + std::to_string(names.size()) + ":-1]\n";
+    places_ = names.size();
   }
   /// Adds a point, unless it isn't finite.
   /// \param joined  whether the line through the means of its series goes through it
@@ -48,7 +48,8 @@ public:
   /// Writes folder/name.csv and draws it. Panels without points are left out.
   /// \return false if gnuplot isn't there or fails
   [[nodiscard]] bool draw(const std::filesystem::path& folder, const std::string& name, const std::string& title) {
-    const int width = wide_ ? 760 : panels_.size() == 1 ? 620 : 440, height = wide_ ? 600 : 420;
+    const int width = places_ > 0 ? 900 : panels_.size() == 1 ? 620 : 440;
+    const int height = places_ > 0 ? 130 + 20 * static_cast<int>(places_) : 420;
     io::csv_writer csv(folder / (name + ".csv"), {"panel", "series", "x", "y", "joined"});
     for (const auto& [place, series, x, y, joined] : points_) {
       const std::string number = std::to_string(place + 1);
@@ -89,13 +90,14 @@ private:
   std::vector<examples::panel> panels_;
   std::vector<drawn> points_;
   std::vector<std::string> series_;
-  bool wide_ = false;
+  std::size_t places_ = 0;  ///< names on the y axis; 0: it has numbers
 };
 
 namespace detail {
 
 inline const std::string accuracies = "set yrange [0:1.05]\n";
-inline const std::string key_below = "set key outside below horizontal maxcols 4 samplen 1\n";
+/// Between the key and the axis' title, which gnuplot lets touch each other, is a line of its own.
+inline const std::string key_below = "set key outside below horizontal maxcols 4 samplen 1\nset bmargin 6\n";
 
 /// The end of the training against where its window lies, with no decay on the left of it and constant decay on the right.
 inline void add_windows(figure& to, const std::vector<result>& results, const std::string& y_label) {
@@ -142,16 +144,23 @@ inline void add_onsets(figure& to, const std::vector<result>& results) {
   }
 }
 
+/// Early windows against their onset, and late ones, with no decay on the left of them.
 inline void add_gammas(figure& to, const experiment& of, const std::vector<result>& results) {
-  const auto add = [&](bool early, double outcome::*figure) {
-    for (const auto& [plan, found] : results)
-      if (plan->condition == "window" && (plan->of.steps == of.runs.front().of.steps) == early)
-        to.point("gamma " + lindyn::detail::to_text(plan->of.gamma), plan->window.begin, found.*figure);
-  };
+  const index early = of.runs.front().of.steps;
+  const auto series = [](const planned_run& plan) { return "gamma " + lindyn::detail::to_text(plan.of.gamma); };
   to.panel("early, at step 7500", "first step of 5,000 that decay", "accuracy on unseen pairs", accuracies + key_below);
-  add(true, &outcome::at_7500);
-  to.panel("late, at step 20000", "first step of 5,000 that decay", "accuracy on unseen pairs", accuracies + key_below);
-  add(false, &outcome::accuracy);
+  for (const auto& [plan, found] : results)
+    if (plan->of.steps == early) to.point(series(*plan), plan->window.begin, found.at_7500);
+  const auto steps = static_cast<double>(of.runs.back().of.steps);
+  to.panel("late, at step 20000", "first step of 5,000 that decay", "accuracy on unseen pairs",
+           accuracies + key_below + "set xrange [" + lindyn::detail::to_text(-0.2 * steps) + ":" +
+               lindyn::detail::to_text(0.8 * steps) + "]\nset xtics 0," + lindyn::detail::to_text(steps / 4) +
+               "\nset xtics add ('none' " + lindyn::detail::to_text(-0.125 * steps) + ")\n");
+  for (const auto& [plan, found] : results) {
+    const bool in_window = plan->condition == "window";
+    if (plan->of.steps != early)
+      to.point(series(*plan), in_window ? plan->window.begin : -0.125 * steps, found.accuracy, in_window);
+  }
 }
 
 inline void add_condensation(figure& to, const std::vector<result>& results) {

@@ -22,6 +22,7 @@ namespace examples::critical_window {
 /// How much of an experiment is made.
 struct extent {
   int seeds = 0;       ///< of each setting; 0: as many as the experiment has by itself
+  int at_least = 0;    ///< no fewer of them, also where the experiment has fewer
   bool quick = false;  ///< networks and numbers of steps of a test: a hundredth of the steps
 };
 
@@ -39,8 +40,10 @@ namespace detail {
 /// Puts the trainings of an experiment together.
 class planner {
 public:
-  planner(const extent& all, std::string name, std::string about, int seeds)
-      : all_(all), seeds_(all.seeds > 0 ? all.seeds : seeds), result_{std::move(name), std::move(about), {}} {}
+  planner(const extent& all, std::string name, const std::string& about, int seeds)
+      : all_(all),
+        seeds_(std::max(all.seeds > 0 ? all.seeds : seeds, all.at_least)),
+        result_{std::move(name), about + (all.quick ? " (quick: a hundredth of these steps)" : ""), {}} {}
 
   /// What runs have in common; run() sets seeds, decay and its mode.
   settings usual;
@@ -82,7 +85,7 @@ private:
     of.keys = 4, of.anchors = 3, of.training_pairs = 6;
     of.modulus = 7;
     of.width = of.hidden = 16;
-    of.batch = 8;
+    of.batch = std::max<index>(1, of.batch / 16);
     return of;
   }
 

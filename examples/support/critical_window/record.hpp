@@ -5,6 +5,9 @@
 /// What is seen of one training, and the files that keep it: they are there once it is finished, so that they are the
 /// journal of an interrupted sweep, too.
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -12,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <lindyn/core/errors.hpp>
 #include <lindyn/io/json.hpp>
 #include <lindyn/model/prenorm_transformer.hpp>
 #include <lindyn/observe/condensation.hpp>
@@ -44,13 +48,45 @@ struct run_files {
       : configuration(folder / (of.name() + ".json")), record(folder / (of.name() + ".csv")) {}
 };
 
-/// The record of a training, if it is finished. Throws file_error for a file that isn't what it should be.
-[[nodiscard]] inline std::optional<history> read_record(const std::filesystem::path& folder, const planned_run& of) {
-  const run_files files(folder, of);
-  if (!std::filesystem::exists(files.record)) return std::nullopt;
-  history result(record_columns(of.of));
-  result.read(files.record, std::numeric_limits<index>::max());
-  return result;
+/// A record that a folder may have.
+struct kept_record {
+  std::optional<history> rows = {};  ///< complete
+  std::string fault = {};            ///< why its file can't be read, and what to do; empty: it can, or isn't there
+  /// Whether the training is to be made.
+  [[nodiscard]] bool missing() const noexcept { return !rows && fault.empty(); }
+};
+
+/// A row that has nothing but the step, in which the training has diverged.
+[[nodiscard]] inline std::vector<double> diverged_row(index step, std::size_t columns) {
+  std::vector<double> row(columns, std::numeric_limits<double>::quiet_NaN());
+  row.front() = static_cast<double>(step);
+  return row;
+}
+
+/// Whether a row is one of these.
+[[nodiscard]] inline bool has_diverged(const std::vector<double>& row) {
+  return std::all_of(row.begin() + 1, row.end(), [](double value) { return std::isnan(value); });
+}
+
+/// Reads a record, which is complete if it goes to the last step, or ends in a diverged_row.
+[[nodiscard]] inline kept_record read_complete(const std::filesystem::path& path, std::vector<std::string> columns,
+                                               index steps) {
+  if (!std::filesystem::exists(path)) return {};
+  history result(std::move(columns));
+  try {
+    result.read(path, std::numeric_limits<index>::max());
+  } catch (const lindyn::file_error& fault) {
+    return {.fault = std::string(fault.what()) + "; remove it, and the training is made again"};
+  }
+  if (result.rows().empty()) return {};
+  const auto& last = result.rows().back();
+  const bool complete = last.front() == static_cast<double>(steps) || has_diverged(last);
+  return complete ? kept_record{.rows = std::move(result)} : kept_record{};
+}
+
+/// The record of a training, if it is finished.
+[[nodiscard]] inline kept_record read_record(const std::filesystem::path& folder, const planned_run& of) {
+  return read_complete(run_files(folder, of).record, record_columns(of.of), of.of.steps);
 }
 
 /// Keeps a finished training.
@@ -72,8 +108,8 @@ public:
   /// Whether it hears of that step.
   [[nodiscard]] bool wants(index step) const { return step % of_->evaluate_every == 0 || step == of_->steps; }
 
-  /// Hears of a step.
-  void operator()(const lindyn::train::observation<float>& here, network::workspace& memory) {
+  /// Hears of a step; false if the evaluation isn't finite: then the training has diverged, and ends.
+  bool operator()(const lindyn::train::observation<float>& here, network::workspace& memory) {
     std::vector<double> row{static_cast<double>(here.step)}, own;
     try {
       for (const auto* set : {&data_->training, &data_->test}) {
@@ -86,17 +122,15 @@ public:
                              : std::numeric_limits<double>::quiet_NaN());
       row.insert(row.end(), own.begin(), own.end());
       seen_.append(std::move(row));
+      return true;
     } catch (const lindyn::non_finite_error&) {
       diverged(here.step);
+      return false;
     }
   }
 
   /// Ends the record of a training that has diverged in that step.
-  void diverged(index step) {
-    std::vector<double> row(seen_.columns().size(), std::numeric_limits<double>::quiet_NaN());
-    row.front() = static_cast<double>(step);
-    seen_.append(std::move(row));
-  }
+  void diverged(index step) { seen_.append(diverged_row(step, seen_.columns().size())); }
 
   /// All rows so far.
   [[nodiscard]] const history& seen() const noexcept { return seen_; }

@@ -26,9 +26,9 @@ struct outcome {
   double at_3000 = 0, at_7500 = 0;  ///< at these steps of the published experiments
   double training_accuracy = 0;     ///< at the end
   double condensation = 0;          ///< at the end
-  double diverged_step = 0;
+  double diverged_step = 0;         ///< the first that isn't finite
 
-  /// \param of    the record
+  /// \param of    the record, of a row at least
   /// \param plan  of what
   /// \param all   how long experiments are
   outcome(const history& of, const planned_run& plan, const extent& all) {
@@ -47,7 +47,8 @@ struct outcome {
     at_7500 = value_at(std::round(scaled_step(all, 7'500)));
     training_accuracy = last[of.column("training_accuracy")];
     condensation = last[of.column("condensation")];
-    diverged_step = std::isnan(accuracy) ? last.front() : none;
+    const auto diverged = std::ranges::find_if(of.rows(), has_diverged);
+    diverged_step = diverged == of.rows().end() ? none : diverged->front();
   }
 };
 
@@ -62,7 +63,8 @@ struct result {
                                                       const extent& all) {
   std::vector<result> results;
   for (const planned_run& plan : of.runs)
-    if (const auto record = read_record(folder, plan)) results.push_back({&plan, outcome(*record, plan, all)});
+    if (const auto kept = read_record(folder, plan); kept.rows)
+      results.push_back({&plan, outcome(*kept.rows, plan, all)});
   return results;
 }
 

@@ -108,14 +108,7 @@ public:
 
 private:
   [[nodiscard]] train::trainer_options options_of(const planned_run& plan) const {
-    const settings& of = plan.of;
-    train::trainer_options result{
-        .learning_rate = of.lr,
-        .learning_rate_schedule = schedule::parse(of.lr_schedule, "lr-schedule"),
-        .decay_schedule = schedule::parse(of.decay, "decay"),
-        .decay_mode = lindyn::parse<optimizer::decay_mode>(of.decay_mode, "decay-mode"),
-        .groups = optimizer::groups(lindyn::parse<optimizer::group_preset>(of.groups, "groups"), net_.parameters()),
-        .clip_norm = of.clip};
+    auto result = train_transformer::make_training(plan.of, net_.parameters());
     if (plan.adjust) plan.adjust(net_.parameters(), result);
     return result;
   }
@@ -144,19 +137,14 @@ private:
   return train_transformer::to_json(of).dump();
 }
 
-/// Whether a run is finished.
-[[nodiscard]] inline bool is_finished(const std::filesystem::path& folder, const planned_run& of) {
-  return std::filesystem::exists(run_files(folder, of).record);
-}
-
-/// Those of the runs that aren't finished, each once, by families.
+/// Those of the runs that aren't finished, each once, by families. A record that can't be read isn't made again.
 [[nodiscard]] inline std::vector<std::vector<planned_run>> missing_families(const std::filesystem::path& folder,
                                                                             const std::vector<planned_run>& runs) {
   std::vector<std::string> keys;
   std::vector<std::vector<planned_run>> result;
   std::set<std::string> names;
   for (const planned_run& plan : runs) {
-    if (is_finished(folder, plan) || !names.insert(plan.name()).second) continue;
+    if (!read_record(folder, plan).missing() || !names.insert(plan.name()).second) continue;
     const std::string key = family_key(plan.of);
     const auto place = static_cast<std::size_t>(std::ranges::find(keys, key) - keys.begin());
     if (place == keys.size()) {

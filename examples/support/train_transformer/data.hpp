@@ -2,18 +2,23 @@
 #pragma once
 
 /// \file
-/// The data, the network, its start and its optimiser that the settings describe.
+/// The data, the network, its start and how it is trained, as the settings describe them.
 
-#include <lindyn/model/prenorm_initialisation.hpp>
-#include <lindyn/model/prenorm_shape.hpp>
 #include <optional>
 #include <utility>
 
+#include <lindyn/core/parameter_table.hpp>
+#include <lindyn/model/prenorm_initialisation.hpp>
+#include <lindyn/model/prenorm_shape.hpp>
+#include <lindyn/optimizer/decay.hpp>
+#include <lindyn/optimizer/groups.hpp>
 #include <lindyn/population/finite/anchor_composition.hpp>
 #include <lindyn/population/finite/anchor_shift.hpp>
 #include <lindyn/population/finite/batches.hpp>
 #include <lindyn/population/finite/modular_arithmetic.hpp>
 #include <lindyn/population/finite/scan.hpp>
+#include <lindyn/schedule/text.hpp>
+#include <lindyn/train/trainer_options.hpp>
 
 #include "settings.hpp"
 
@@ -21,8 +26,11 @@ namespace examples::train_transformer {
 
 namespace backend = lindyn::backend;
 namespace model = lindyn::model;
+namespace optimizer = lindyn::optimizer;
 namespace population = lindyn::population;
+namespace schedule = lindyn::schedule;
 namespace task = lindyn::task;
+namespace train = lindyn::train;
 
 /// Training and test data, and what else is evaluated.
 struct task_data : population::split_set {
@@ -86,6 +94,16 @@ struct task_data : population::split_set {
 [[nodiscard]] inline population::batches make_batches(const settings& of) {
   lindyn::require(of.batch >= 1 && of.batch <= 1 << 24, "batch", of.batch, "at least 1, and at most 2^24");
   return {of.batch, of.batch_seed, lindyn::parse<population::sampling>(of.sampling, "sampling")};
+}
+
+/// Rate, decay and clipping of a training. Throws argument_error for settings that make none.
+[[nodiscard]] inline train::trainer_options make_training(const settings& of, const lindyn::parameter_table& table) {
+  return {.learning_rate = of.lr,
+          .learning_rate_schedule = schedule::parse(of.lr_schedule, "lr-schedule"),
+          .decay_schedule = schedule::parse(of.decay, "decay"),
+          .decay_mode = lindyn::parse<optimizer::decay_mode>(of.decay_mode, "decay-mode"),
+          .groups = optimizer::groups(lindyn::parse<optimizer::group_preset>(of.groups, "groups"), table),
+          .clip_norm = of.clip};
 }
 
 }  // namespace examples::train_transformer

@@ -62,6 +62,7 @@ public:
     };
     while (std::getline(file, line)) {
       ++number;
+      if (file.eof()) fail("it is cut");
       std::vector<std::string_view> fields;
       for (std::size_t begin = 0, end = 0; end != line.size(); begin = end + 1) {
         end = std::min(line.find(',', begin), line.size());

@@ -45,10 +45,6 @@
 
 namespace examples::train_transformer {
 
-namespace optimizer = lindyn::optimizer;
-namespace schedule = lindyn::schedule;
-namespace train = lindyn::train;
-
 /// Columns of metrics.csv; a task's own are behind them. Of the training data there are no values with --evaluate test.
 inline const std::vector<std::string> metric_columns{
     "step",      "epoch",        "training_loss", "training_correct", "training_total", "training_accuracy",
@@ -238,17 +234,11 @@ template <class Scalar, class RuleOptions>
 [[nodiscard]] ending run_training(const settings& of, const experiment& what, const RuleOptions& options,
                                   subject<Scalar>& seen, const files& on) {
   train::interrupt interrupt;
-  train::trainer trainer(
-      train::set_objective(seen.net, what.data.training, what.batches), std::span(seen.weights),
-      typename RuleOptions::template rule<Scalar>(seen.net.parameters().size(), options),
-      {.learning_rate = of.lr,
-       .learning_rate_schedule = what.rate_schedule,
-       .decay_schedule = what.lambda,
-       .decay_mode = what.decay.mode,
-       .groups = optimizer::groups(lindyn::parse<optimizer::group_preset>(of.groups, "groups"), seen.net.parameters()),
-       .clip_norm = of.clip,
-       .tell = examples::progress_line(),
-       .stop = [&] { return interrupt.requested(); }});
+  auto training = make_training(of, seen.net.parameters());
+  training.tell = examples::progress_line();
+  training.stop = [&] { return interrupt.requested(); };
+  train::trainer trainer(train::set_objective(seen.net, what.data.training, what.batches), std::span(seen.weights),
+                         typename RuleOptions::template rule<Scalar>(seen.net.parameters().size(), options), training);
   const train::settings start{{"split_seed", std::to_string(of.split_seed)},
                               {"init_seed", std::to_string(of.seed)},
                               {"initialisation", of.initialisation},
