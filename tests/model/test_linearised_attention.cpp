@@ -217,8 +217,8 @@ TEST_CASE("H_W1 over H_M is |P| c_r gamma^2 on average over W2, 45 times what is
     }
     const double mean = sum / draws, deviation = std::sqrt((squares / draws - mean * mean) / (draws - 1));
     if (vectors == population::token_vectors::one_hot) CHECK(expected == doctest::Approx(45 * gamma * gamma / 12));
-    CHECK(std::abs(mean - expected) < 3 * deviation);
-    CHECK(deviation < 0.05 * expected);  // so that a factor of 45 would be seen
+    CHECK(std::abs(mean - expected) < 3 * deviation);  // of seeds that are fixed
+    CHECK(deviation < 0.05 * expected);                // so that a factor of 45 would be seen
   }
 }
 
