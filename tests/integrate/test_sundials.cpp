@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stiff flows beside those of SUNDIALS' CVODE, where it is installed; elsewhere this says that it isn't, and the test
+// Stiff flows beside those of CVODE of SUNDIALS 6, where it is installed; elsewhere this says that it isn't, and the test
 // counts as skipped.
 #include <doctest/doctest.h>
 
@@ -109,6 +109,6 @@ TEST_CASE("a fast relaxation to what moves with time ends where CVODE's does") {
 
 #else
 
-TEST_CASE("stiff flows beside CVODE's") { MESSAGE("skipped: SUNDIALS is not installed"); }
+TEST_CASE("stiff flows beside CVODE's") { MESSAGE("skipped: SUNDIALS 6 is not installed"); }
 
 #endif
