@@ -39,10 +39,10 @@ constexpr row table[] = {
     {0.4,  6.3,  7.6, 0, 0.1, .216, .205, .12},
     {0.5,  9.9, 12.1, 0, 0.1, .213, .197, .17},
     {0.6, 15,   18,   0, 1,   .213, .190, .24},
-    {0.7, 21,   25,   0, 1,   .216, .185, .30},
+    {0.7, 21,   25,   0, 1,   .216, .184, .30},
     {0.8, 28,   35,   0, 1,   .221, .180, .37},
     {0.9, 36,   46,   0, 1,   .226, .175, .43},
-    {1.0, 45,   61,   1, 1,   .234, .172, .50},
+    {1.0, 45,   61,   1, 1,   .233, .171, .49},
     {1.1, 54,   78,   3, 1,   .248, .168, .55}};
 // clang-format on
 
@@ -79,7 +79,7 @@ TEST_CASE("the reduced system is right to 5 % in time up to gamma 0.3, to 10 % u
   const auto records = times();
   for (const row& expected : table) {
     std::vector<double> late, found{0, 0, 0};  // sums of m, of m in the reduced system, and of r's error
-    for (int seed = 0; seed < starts; ++seed) {
+    for (int seed = 1; seed <= starts; ++seed) {
       const auto start =
           model::initial_weights(net, {.gamma = expected.gamma, .seed = static_cast<std::uint64_t>(seed)});
       const auto both = compare::rates_along(net, std::span(start), records, {}, 1e-8);
