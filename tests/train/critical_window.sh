@@ -73,6 +73,17 @@ grep -q "${records[0]}.*remove it" damaged.err || fail "a damaged record isn't n
 cmp cut "${records[0]}" || fail "a damaged record was overwritten"
 cmp "whole/runs/$(basename "${records[1]}")" "${records[1]}" || fail "a damaged record kept another from being made"
 
+# Two programs at once write into one folder; parts of files of one that was killed long ago are removed.
+"${quick[@]}" --only sgd --out two > two.log &
+"${quick[@]}" --only basin --out two > basin.log
+wait $!
+[[ $(grep -c '^sgd,' two/runs.csv) == 13 ]] && grep -q '"basin"' two/summary.json && grep -q '"sgd"' two/summary.json ||
+  fail "two programs at once don't write what both have made"
+touch -d '2 hours ago' two/runs.csv.partial-1-2
+touch two/runs/new.csv.partial-1-2
+"${quick[@]}" --only basin --out two > basin.log
+[[ ! -e two/runs.csv.partial-1-2 && -e two/runs/new.csv.partial-1-2 ]] || fail "old parts alone are to be removed"
+
 # A report has all that is finished, whatever number of seeds is asked for, and makes nothing.
 "$program" --quick --seeds 2 --only sgd --out parts > parts.log
 rm "$(printf '%s\n' parts/runs/*.csv | head -1)"

@@ -100,29 +100,31 @@ struct drive_label {
   explicit drive_label(const planned_run& of)
       : decay_mode(of.window.rate > 0 ? of.of.decay_mode : "none"),
         onset(of.window.rate > 0 ? lindyn::detail::to_text(of.window.begin) : "") {}
+  bool operator==(const drive_label&) const = default;
 };
 
 /// Draws FOLDER/drives.png and .svg: sizes of all parts above, their drives below, means over seeds.
 /// \param runs  those that are in drives.csv
 /// \return false if gnuplot isn't there or fails
 [[nodiscard]] inline bool draw_drives(const std::filesystem::path& out, const experiment& of,
-                                      const std::vector<const planned_run*>& runs) {
+                                      const std::vector<std::pair<const planned_run*, history>>& runs) {
   std::vector<examples::panel> panels;
-  for (const auto& [column, label, range] :
+  for (const auto& [column, axis, range] :
        {std::tuple{"$6", "log of the root mean square", ""},
-        std::tuple{"$7", "radial drive / lambda", "set yrange [-2:6]\nset grid ytics\n"}})
+        std::tuple{"$7", "radial drive / lambda", "set yrange [-2:7]\nset key samplen 1\nset grid ytics\n"}})
     for (const network_part& part : network_parts) {
-      examples::panel next{part.name, "step", panels.size() % network_parts.size() == 0 ? label : "", range, {}};
-      next.settings += panels.empty() ? "set key inside bottom left Left reverse samplen 1\n" : "set key off\n";
-      std::vector<std::string> conditions;
-      for (const planned_run* run : runs) {
-        const drive_label name(*run);
-        const std::string where = examples::is(1, name.decay_mode) + " && " + examples::is(2, name.onset);
-        if (std::ranges::find(conditions, where) != conditions.end()) continue;
-        next.curves.push_back({where + " && " + examples::is(5, part.name), "$4", column,
-                               name.onset.empty() ? "no decay" : name.decay_mode + " from " + name.onset,
-                               "smooth unique with lines linewidth 2", static_cast<int>(conditions.size())});
-        conditions.push_back(where);
+      examples::panel next{part.name, "step", panels.size() % network_parts.size() == 0 ? axis : "", range, {}};
+      if (panels.size() != network_parts.size()) next.settings += "set key off\n";  // there is room in that one
+      std::vector<drive_label> labels;
+      for (const auto& [plan, kept] : runs) {
+        const drive_label label(*plan);
+        if (std::ranges::find(labels, label) != labels.end()) continue;
+        next.curves.push_back({examples::is(1, label.decay_mode) + " && " + examples::is(2, label.onset) + " && " +
+                                   examples::is(5, part.name),
+                               "$4", column,
+                               label.onset.empty() ? "no decay" : label.decay_mode + " from " + label.onset,
+                               "smooth unique with lines linewidth 2", static_cast<int>(labels.size())});
+        labels.push_back(label);
       }
       panels.push_back(std::move(next));
     }
@@ -159,20 +161,23 @@ inline void train_drives(const std::filesystem::path& out, const extent& all, in
 [[nodiscard]] inline bool write_drives(const std::filesystem::path& out, const extent& all) {
   constexpr double lambda = 4e-3;
   const experiment what = detail::plan_drives(all);
-  std::vector<const planned_run*> there;
+  std::vector<std::pair<const planned_run*, history>> there;
+  for (const planned_run& plan : what.runs)
+    if (auto kept = detail::read_drive(out, plan); kept.rows) there.emplace_back(&plan, std::move(*kept.rows));
+  if (there.empty()) return true;
   io::csv_writer csv(out / "drives.csv",
                      {"decay_mode", "onset", "seed", "step", "part", "log_rms", "drive_over_lambda"});
-  for (const planned_run& plan : what.runs) {
-    const auto kept = detail::read_drive(out, plan);
-    if (!kept.rows) continue;
-    there.push_back(&plan);
-    const detail::drive_label label(plan);
-    for (const auto& row : kept.rows->rows())
-      for (std::size_t part = 0; part < network_parts.size(); ++part)
-        csv.row(label.decay_mode, label.onset, plan.of.seed, row.front(), network_parts[part].name, row[1 + part],
-                row[1 + network_parts.size() + part] / lambda);
+  for (auto first = there.begin(); first != there.end();) {  // gnuplot takes means over rows that are together
+    const detail::drive_label label(*first->first);
+    const auto last =
+        std::find_if(first, there.end(), [&](const auto& run) { return detail::drive_label(*run.first) != label; });
+    for (std::size_t part = 0; part < network_parts.size(); ++part)
+      for (auto run = first; run != last; ++run)
+        for (const auto& row : run->second.rows())
+          csv.row(label.decay_mode, label.onset, run->first->of.seed, row.front(), network_parts[part].name,
+                  row[1 + part], row[1 + network_parts.size() + part] / lambda);
+    first = last;
   }
-  if (there.empty()) return true;
   csv.commit();
   return detail::draw_drives(out, what, there);
 }

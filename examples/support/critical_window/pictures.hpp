@@ -166,7 +166,7 @@ inline void add_gammas(figure& to, const experiment& of, const std::vector<resul
 inline void add_condensation(figure& to, const std::vector<result>& results) {
   constexpr double zero = 1e-4;  // where a rate of 0 stands on the logarithmic axis
   to.panel("", "lambda", "condensation of W_V, mean over layers",
-           key_below + "set logscale x\nset xrange [8e-5:1.3e-2]\n" +
+           key_below + "set bmargin 7\nset logscale x\nset xrange [8e-5:1.3e-2]\n" +
                "set xtics ('0' 1e-4, '.0003' 3e-4, '.001' 1e-3, '.003' 3e-3, '.01' 1e-2)\n");
   for (const auto& [plan, found] : results)
     to.point(plan->window.rate > 0 ? plan->of.decay_mode : "no decay", std::max(zero, plan->window.rate),
@@ -181,43 +181,45 @@ inline void add_basin(figure& to, const std::vector<result>& results) {
   for (const auto& [plan, found] : results) to.point("a seed each", plan->of.gamma, found.accuracy);
 }
 
-/// The map of means over seeds: onsets across, widths upwards.
-[[nodiscard]] inline bool draw_map(const std::filesystem::path& folder, const std::string& title,
-                                   const std::vector<result>& results) {
-  std::map<double, int> onsets, widths;
+/// A map of means over seeds of runs with a window: onsets across, something else upwards.
+/// \param label  of the axis upwards
+/// \param value  value(run) is the place there
+/// \return false if gnuplot isn't there or fails
+template <class Value>
+[[nodiscard]] bool draw_map(const std::filesystem::path& folder, const std::string& name, const std::string& title,
+                            const std::vector<result>& results, const std::string& label, const Value& value) {
+  std::map<double, int> onsets, values;
   std::map<std::pair<double, double>, std::vector<double>> cells;
   for (const auto& [plan, found] : results) {
-    const double onset = plan->window.begin, width = plan->window.end - plan->window.begin;
-    onsets[onset], widths[width];
-    if (std::isfinite(found.accuracy)) cells[{onset, width}].push_back(found.accuracy);
+    if (plan->condition != "window" || !std::isfinite(found.accuracy)) continue;
+    onsets[plan->window.begin], values[value(*plan)];
+    cells[{plan->window.begin, value(*plan)}].push_back(found.accuracy);
   }
   const auto ticks = [](const char* axis, std::map<double, int>& of) {
     std::string text = "set " + std::string(axis) + "tics (";
     int place = 0;
-    for (auto& [value, number] : of) {
+    for (auto& [at, number] : of) {
       number = place++;
-      text +=
-          (number > 0 ? ", " : "") + examples::quoted(lindyn::detail::to_text(value)) + " " + std::to_string(number);
+      text += (number > 0 ? ", " : "") + examples::quoted(lindyn::detail::to_text(at)) + " " + std::to_string(number);
     }
     return text + ")\n";
   };
-  const std::string axes = ticks("x", onsets) + ticks("y", widths);
+  const std::string axes = ticks("x", onsets) + ticks("y", values);
   std::string data = "$map << END\n";
-  for (const auto& [at, values] : cells)
-    data += std::to_string(onsets[at.first]) + " " + std::to_string(widths[at.second]) + " " +
-            lindyn::detail::to_text(examples::mean(values)) + "\n";
+  for (const auto& [at, accuracies_there] : cells)
+    data += std::to_string(onsets[at.first]) + " " + std::to_string(values[at.second]) + " " +
+            lindyn::detail::to_text(examples::mean(accuracies_there)) + "\n";
   return cells.empty() ||
-         examples::draw(folder, "map",
+         examples::draw(folder, name,
                         data + "END\n" + axes + "set title " + examples::quoted(title) +
-                            " noenhanced\nset xlabel 'first step of the decay'\nset ylabel 'steps that decay'\n"
-                            "set cblabel 'accuracy on unseen pairs'\nset cbrange [0:1]\nset tics scale 0\n"
+                            " noenhanced\nset xlabel 'first step of the decay'\nset ylabel " + examples::quoted(label) +
+                            "\nset cblabel 'accuracy on unseen pairs'\nset cbrange [0:1]\nset tics scale 0\n"
                             "set palette defined (0 '#F7F7F7', 0.5 '#F2A582', 1 '#B2182B')\n"
-                            "set xrange [-0.5:" +
-                            std::to_string(onsets.size()) + "-0.5]\nset yrange [-0.5:" + std::to_string(widths.size()) +
-                            "-0.5]\n"
-                            "plot $map using 1:2:3 with image notitle, "
+                            "set style fill solid noborder\nset xrange [-0.5:" +
+                            std::to_string(onsets.size()) + "-0.5]\nset yrange [-0.5:" + std::to_string(values.size()) +
+                            "-0.5]\nplot $map using 1:2:(0.5):(0.5):3 with boxxyerror palette notitle, "
                             "$map using 1:2:(sprintf('%.2f', $3)) with labels notitle\n",
-                        640, 440);
+                        std::max(640, 160 + 60 * static_cast<int>(onsets.size())), 440);
 }
 
 }  // namespace detail
@@ -227,13 +229,18 @@ inline void add_basin(figure& to, const std::vector<result>& results) {
 [[nodiscard]] inline bool draw_experiment(const std::filesystem::path& folder, const experiment& of,
                                           const std::vector<result>& results) {
   if (results.empty()) return true;
-  if (of.name == "map") return detail::draw_map(folder, of.about, results);
+  if (of.name == "map")
+    return detail::draw_map(folder, of.name, of.about, results, "steps that decay",
+                            [](const planned_run& plan) { return plan.window.end - plan.window.begin; });
   figure drawing;
+  bool drawn = true;
   if (of.name == "onset")
     detail::add_onsets(drawing, results);
-  else if (of.name == "gamma")
+  else if (of.name == "gamma") {
     detail::add_gammas(drawing, of, results);
-  else if (of.name == "condensation")
+    drawn = detail::draw_map(folder, "gamma_map", "onset x gamma, at step 7,500 of early windows, 20,000 of late ones",
+                             results, "gamma", [](const planned_run& plan) { return plan.of.gamma; });
+  } else if (of.name == "condensation")
     detail::add_condensation(drawing, results);
   else if (of.name == "basin")
     detail::add_basin(drawing, results);
@@ -241,7 +248,7 @@ inline void add_basin(figure& to, const std::vector<result>& results) {
     detail::add_conditions(drawing, results);
   else
     detail::add_windows(drawing, results, of.name == "scan" ? "exact matches in test" : "accuracy in test");
-  return drawing.draw(folder, of.name, of.about);
+  return drawing.draw(folder, of.name, of.about) && drawn;
 }
 
 }  // namespace examples::critical_window
