@@ -181,8 +181,9 @@ TEST_CASE("a map is what trainings under its windows come to, for any number of 
   const auto share = map.column("share");
   CHECK(share[7] < 0.01);  // 5,000 updates from the first on, gamma 0.6: extinct
   CHECK(share[9] > 0.8);   // .. from 300 on: reasoning
+  // Two methods, each right to some steps of tolerance 1e-6.
   const auto stiff = rates::critical_window_map(three_factors, grid, {.protocol = {.step = step}, .stiff = true});
-  for (std::size_t i = 0; i < share.size(); ++i) CHECK(std::abs(stiff.column("share")[i] - share[i]) < 1e-4);
+  for (std::size_t i = 0; i < share.size(); ++i) CHECK(std::abs(stiff.column("share")[i] - share[i]) < 1e-5);
 
   const lindyn::testing::temporary_folder folder;
   auto kept = options;
