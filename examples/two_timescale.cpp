@@ -47,7 +47,7 @@ std::optional<int> parse(int argc, char** argv, options& o) {
   app.add_option("--pairs", o.pairs, "|P|, pairs of anchors that are trained")->capture_default_str();
   app.add_option("--width", o.width, "d, the width; at least keys + anchors")->capture_default_str();
   app.add_option("--gamma", o.gamma, "weights are drawn from N(0, gamma^2 / d)")->capture_default_str();
-  app.add_option("--seed", o.seed, "of the weights")->capture_default_str();
+  app.add_option("--seed", o.seed, "of the weights")->check(CLI::NonNegativeNumber)->capture_default_str();
   app.add_option("--reduction", o.reduction, "of the loss over pairs: mean, or sum, which is |P| times as fast")
       ->capture_default_str();
   app.add_option("--lr", o.lr, "learning rate: time is it times updates")->capture_default_str();
@@ -185,6 +185,7 @@ void run(const options& o) {
     parts::remove_validity(s);
   }
 
+  examples::say_when_interrupted("Interrupted. To go on: the same options and --resume");
   json summary;
   const auto timed = [&](const std::string& part, auto&& work) {
     const auto begin = std::chrono::steady_clock::now();
@@ -213,27 +214,28 @@ void run(const options& o) {
   summary["closed_forms"] = parts::write_closed_forms(s, forms);
   summary["windows"] = parts::write_windows(s, windows);
   summary["courses"] = parts::write_courses(s, courses);
-  bool drawn = parts::draw_courses(s, courses);
+  std::string files = "summary.json, closed_forms.csv, windows.csv, courses.csv";
+  examples::pictures pictures;
+  pictures.add("courses", parts::draw_courses(s, courses));
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     summary["maps"][kinds[i].name] = parts::write_maps(s, kinds[i], maps[i]);
-    drawn = parts::draw_maps(s, kinds[i], maps[i]) && drawn;
+    files += ", " + kinds[i].name + "_SYSTEM.csv";
+    pictures.add(kinds[i].name, parts::draw_maps(s, kinds[i], maps[i]));
   }
   if (validity) {
     summary["validity"] = parts::write_validity(s, *validity);
-    drawn = parts::draw_validity(s, *validity) && drawn;
+    files += ", validity.csv";
+    pictures.add("validity", parts::draw_validity(s, *validity));
   }
   if (modules) {
     summary["modules"] = parts::write_modules(s, *modules);
-    drawn = parts::draw_modules(s) && drawn;
+    files += ", modules.csv";
+    pictures.add("modules", parts::draw_modules(s));
   }
   summary["configuration"] = configuration_of(o);
   examples::append_provenance(summary);
   lindyn::io::write_json(o.out / "summary.json", summary);
-  examples::report_written(
-      o.out,
-      "summary.json, closed_forms.csv, windows.csv, courses.csv, validity.csv, modules.csv, onset_width_SYSTEM.csv, "
-      "onset_gamma_SYSTEM.csv",
-      "courses, onset_width, onset_gamma, validity and modules as PNG and SVG", drawn);
+  examples::report_written(o.out, files, pictures);
 }
 
 }  // namespace

@@ -14,10 +14,38 @@ fail() { echo "FAILED: $*" >&2; exit 1; }
 
 small=(--keys 4 --anchors 3 --pairs 6 --width 8 --updates 2000 --window 500 --budget 4 --onsets 0,100 --onset-to 400
        --width-from 100 --width-to 800 --resolution 3 --seeds 1 --starts 8 --module-updates 20 --module-onsets 0,10)
+less=("${small[@]:0:12}" --onsets 0 --onset-to 400 --width-from 100 --width-to 800 --resolution 2)
 "$program" "${small[@]}" --out whole > whole.log
 for file in summary.json closed_forms.csv windows.csv courses.csv courses.gnuplot modules.csv modules.gnuplot validity.csv \
   onset_width.gnuplot onset_gamma_linearised.csv; do
   [[ -s whole/$file ]] || fail "$file wasn't written"
+  if [[ $file == *.csv ]]; then grep -q "${file/linearised/SYSTEM}" whole.log || fail "$file isn't told of"; fi
+done
+if command -v gnuplot > /dev/null; then
+  for picture in courses modules validity onset_width onset_gamma; do
+    [[ -s whole/$picture.png && -s whole/$picture.svg ]] || fail "$picture wasn't drawn"
+  done
+fi
+
+# Without gnuplot, and where it fails, the program says which pictures are missing. What isn't asked for isn't written, nor
+# is it left over.
+mkdir tools
+printf '#!/bin/sh\n[ "$1" != courses.gnuplot ] && exec "$(command -v -p gnuplot)" "$@"\n' > tools/gnuplot
+chmod +x tools/gnuplot
+cp -r whole less
+PATH=$PWD/tools:$PATH "$program" "${less[@]}" --budget 4 --seeds 0 --starts 0 --force --out less > less.log
+grep -q 'validity\|modules' less.log && fail "parts that were left out are told of: $(cat less.log)"
+[[ ! -e less/validity.csv && ! -e less/modules.svg ]] || fail "a part that was left out has stayed"
+if command -v gnuplot > /dev/null; then
+  grep -q 'failed to draw: courses\.' less.log || fail "the picture that failed isn't named: $(cat less.log)"
+fi
+
+# Starts that diverge are counted, and are neither extinct nor successes.
+for rule in sgd momentum; do
+  "$program" "${less[@]}" --budget 0.1 --seeds 0 --starts 8 --module-updates 20 --module-onsets 0 --module-rule $rule \
+    --module-lr 4000 --out $rule > $rule.log
+  awk -F, '$4 == "diverged" { n++; if ($5 != 1) bad = 1 } $4 != "diverged" && NR > 1 && $5 != 0 { bad = 1 }
+    END { exit bad || n != 8 }' $rule/modules.csv || fail "starts that diverge under $rule aren't counted: $(cat $rule/modules.csv)"
 done
 
 # Closed forms are what the flow does, and the eight numbers are what all weights do.
@@ -51,6 +79,7 @@ refused 'onsets = 20000' --onsets 20000
 refused 'module-lr: has no effect' --starts 0 --module-lr 1
 refused 'resolution = 1' --resolution 1
 refused 'gamma = -1' --gamma -1
+refused 'seed' --seed=-1
 code=0
 "$program" "${small[@]}" --out whole 2> none.err > /dev/null || code=$?
 [[ $code == 1 ]] && grep -q 'not empty' none.err || fail "a folder with results isn't refused"

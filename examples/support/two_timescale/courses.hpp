@@ -30,11 +30,14 @@ struct course {
   std::vector<double> updates, memorising, reasoning;
 };
 
-/// Updates at which courses are told: dense at first, where everything is decided.
+/// Updates at which courses are told: dense at first, where everything is decided, and evenly up to the last.
 [[nodiscard]] inline std::vector<double> updates_told(double last) {
   std::vector<double> result{0};
   constexpr int count = 200;
-  for (int i = 0; i <= count; ++i) result.push_back(last * std::pow(1e-4, 1 - static_cast<double>(i) / count));
+  for (int i = 0; i < count; ++i) result.push_back(last * std::pow(1e-4, 1 - static_cast<double>(i) / count));
+  for (int i = 1; i <= count; ++i) result.push_back(last * i / count);
+  std::ranges::sort(result);
+  result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;
 }
 
@@ -98,36 +101,50 @@ struct course {
   return summary;
 }
 
-/// courses.png and .svg: a panel for each window, which is shaded.
+/// courses.png and .svg: a panel for each window, which is shaded; the key has a place of its own.
 /// \return false if gnuplot isn't there or fails
 [[nodiscard]] inline bool draw_courses(const setting& s, const std::vector<course>& found) {
   std::vector<examples::panel> panels;
   std::vector<std::string> labels, systems;
+  // All weights are points, as one of the lines is nearly theirs.
+  const auto style_of = [](const std::string& system) {
+    return system == "full" ? " with points pointtype 6 pointsize 1.2" : " with lines linewidth 2";
+  };
   for (const course& one : found) {
     const std::string label = window_label(one.onset);
     if (std::ranges::find(systems, one.system) == systems.end()) systems.push_back(one.system);
     const auto colour = static_cast<int>(std::ranges::find(systems, one.system) - systems.begin());
     if (std::ranges::find(labels, label) == labels.end()) {
       labels.push_back(label);
-      std::string settings = "unset object\nset logscale x\nset xrange [" +
-                             lindyn::io::number_text(s.o.updates * 1e-4) + ":" + lindyn::io::number_text(s.o.updates) +
-                             "]\nset yrange [-0.05:1.1]\nset key left center\n";
+      const bool late = one.onset.value_or(0) > 0.1 * s.o.updates;  // it would be narrow on a logarithmic axis
+      std::string settings = std::string("unset object\n") + (late ? "" : "set logscale x\n") + "set xrange [" +
+                             (late ? "0" : lindyn::io::number_text(s.o.updates * 1e-4)) + ":" +
+                             lindyn::io::number_text(s.o.updates) + "]\nset yrange [-0.05:1.1]\n";
       if (one.onset)
         settings += "set object 1 rectangle from " + lindyn::io::number_text(std::max(*one.onset, s.o.updates * 1e-4)) +
                     ", graph 0 to " + lindyn::io::number_text(std::min(*one.onset + s.o.window, s.o.updates)) +
                     ", graph 1 behind fillcolor rgb '#E8E8E8' fillstyle solid noborder\n";
-      panels.push_back({one.onset ? "decay from update " + label : "no decay",
-                        "update",
-                        labels.size() == 1 ? "r (m dashed)" : "",
-                        settings,
-                        {}});
+      panels.push_back({one.onset ? "decay from update " + label : "no decay", "update", "r (m dashed)", settings, {}});
     }
     const std::string where = examples::is(1, label) + " && " + examples::is(2, one.system);
-    const std::string style = one.system == "full" ? "with lines linewidth 6" : "with lines linewidth 2";
-    panels.back().curves.push_back({where, "$3", "$5", labels.size() == 1 ? one.system : "", style, colour});
-    panels.back().curves.push_back({where, "$3", "$4", "", "with lines linewidth 1 dashtype 2", colour});
+    const bool full = one.system == "full";
+    const std::string some = full ? "every " + std::to_string(std::max<std::size_t>(1, one.updates.size() / 60)) : "";
+    panels.back().curves.push_back({where, "$3", "$5", "", some + style_of(one.system), colour});
+    panels.back().curves.push_back(
+        {where, "$3", "$4", "",
+         some + (full ? " with points pointtype 6 pointsize 0.6" : " with lines linewidth 1 dashtype 2"), colour});
   }
-  return examples::draw_panels(s.o.out, "courses", "Memorising and reasoning under windows of weight decay", panels);
+  examples::panel key{"",
+                      "",
+                      "",
+                      "unset object\nunset border\nunset tics\nset xrange [0:1]\nset yrange [0:1]\n"
+                      "set key center\n",
+                      {}};
+  for (std::size_t i = 0; i < systems.size(); ++i)
+    key.curves.push_back({"", "", "NaN", systems[i], style_of(systems[i]), static_cast<int>(i)});
+  panels.push_back(key);
+  return examples::draw_panels(s.o.out, "courses", "Memorising and reasoning under windows of weight decay", panels,
+                               440, 360, panels.size() > 3 ? 2 : 1);
 }
 
 }  // namespace examples::two_timescale

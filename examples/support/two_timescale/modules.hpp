@@ -4,6 +4,7 @@
 /// \file
 /// Modules under an optimiser, from many random starts: which of them survive, and what is learnt, by decay mode and onset.
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <string>
@@ -96,7 +97,10 @@ inline const std::vector<std::string> module_columns{"extinct", "all_extinct", "
 }
 
 /// Forgets earlier modules.
-inline void remove_modules(const setting& s) { lindyn::sweep::remove_journal(s.o.out / "modules.journal"); }
+inline void remove_modules(const setting& s) {
+  lindyn::sweep::remove_journal(s.o.out / "modules.journal");
+  remove_part(s, "modules");
+}
 
 /// Prints and writes modules.csv, each outcome with Wilson's interval, and returns what stands in the summary.
 [[nodiscard]] inline lindyn::io::json write_modules(const setting& s, const lindyn::sweep::table& found) {
@@ -135,29 +139,39 @@ inline void remove_modules(const setting& s) { lindyn::sweep::remove_journal(s.o
   return summary;
 }
 
-/// modules.png and .svg: extinction and reasoning against the onset, a line for each mode, with Wilson's intervals.
+/// modules.png and .svg: extinction and reasoning against the onset, a line for each mode, with Wilson's intervals; modes
+/// stand a little beside each other, and in narrower lines one after the other, so that equal ones are seen.
 /// \return false if gnuplot isn't there or fails
 [[nodiscard]] inline bool draw_modules(const setting& s) {
   std::vector<examples::panel> panels;
+  const auto modes = lindyn::enumerators<lindyn::optimizer::decay_mode>();
+  const auto [first, last] = std::ranges::minmax(s.o.module_onsets);
+  const double margin = std::max(1.0, 0.06 * (last - first)), apart = margin / static_cast<double>(modes.size());
   for (const double factors : {2.0, 3.0})
     for (const std::string outcome : {"extinct", "reasoning"}) {
       panels.push_back({lindyn::io::number_text(factors) + " factors, " + outcome,
                         "onset of decay",
                         "share of starts",
-                        "set yrange [-0.02:1.02]\nset key center right\nset offsets graph 0.03, graph 0.03, 0, 0\nset "
-                        "autoscale xfix\n",
+                        "set yrange [-0.02:1.02]\nset key center right\nset xrange [" +
+                            lindyn::io::number_text(first - margin) + ":" + lindyn::io::number_text(last + margin) +
+                            "]\n",
                         {}});
       int colour = 0;
-      for (const auto mode : lindyn::enumerators<lindyn::optimizer::decay_mode>()) {
+      for (const auto mode : modes) {
+        const double aside = apart * (colour - 0.5 * static_cast<double>(modes.size() - 1));
+        const auto left = modes.size() - 1 - static_cast<std::size_t>(colour);  // narrower ones that are to come
+        const std::string x = "$3 + " + lindyn::io::number_text(aside);
         const std::string where = examples::is(1, factors) + " && " + examples::is(2, std::string(name(mode))) +
                                   " && " + examples::is(4, outcome);
         panels.back().curves.push_back(
-            {where, "$3", "$5", panels.size() == 1 ? std::string(name(mode)) : "", "with lines linewidth 2", colour});
+            {where, x, "$5", panels.size() == 1 ? std::string(name(mode)) : "",
+             "with lines linewidth " + lindyn::io::number_text(1 + 1.5 * static_cast<double>(left)), colour});
         panels.back().curves.push_back(
-            {where, "$3", "$5):6:($7", "", "with yerrorbars pointtype 7 pointsize 0.5", colour++});  // three columns
+            {where, x, "$5):6:($7", "", "with yerrorbars pointtype 7 pointsize 0.9", colour++});  // three columns
       }
     }
-  return examples::draw_panels(s.o.out, "modules", "Modules under " + s.o.module_rule + ", by decay mode", panels);
+  return examples::draw_panels(s.o.out, "modules", "Modules under " + s.o.module_rule + ", by decay mode", panels, 440,
+                               360, 2);
 }
 
 }  // namespace examples::two_timescale

@@ -113,6 +113,11 @@ struct setting {
   }
 };
 
+/// Forgets what an earlier run has left of a part that not every run has.
+inline void remove_part(const setting& s, const std::string& name) {
+  for (const char* kind : {".csv", ".gnuplot", ".png", ".svg"}) std::filesystem::remove(s.o.out / (name + kind));
+}
+
 /// Calls act(name, about, make) for each rate system, make(gamma) being a rates::trial of it.
 template <class Act>
 void for_each_system(const setting& s, const Act& act) {

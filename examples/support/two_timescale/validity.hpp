@@ -67,7 +67,10 @@ inline constexpr double error_allowed = 0.05;
 }
 
 /// Forgets earlier ones.
-inline void remove_validity(const setting& s) { lindyn::sweep::remove_journal(s.o.out / "validity.journal"); }
+inline void remove_validity(const setting& s) {
+  lindyn::sweep::remove_journal(s.o.out / "validity.journal");
+  remove_part(s, "validity");
+}
 
 /// Prints and writes validity.csv, and returns what stands in the summary: the largest errors over the seeds of each gamma,
 /// and the gamma below which the reduced system holds.
