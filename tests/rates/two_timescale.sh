@@ -64,6 +64,14 @@ for journal in parts/*.journal; do head -c -60 "$journal" > cut; mv cut "$journa
 "$program" "${small[@]}" --threads 1 --resume --out parts > /dev/null
 for file in whole/*.csv; do cmp "$file" "parts/${file#whole/}" || fail "$file isn't the same behind a resume"; done
 
+# An interrupt says how to go on.
+"$program" --out long > long.log &
+until [[ -e long/onset_width_printed.journal ]] || ! kill -0 $! 2> /dev/null; do sleep .01; done
+kill -TERM $!
+code=0
+wait $! || code=$?
+[[ $code == 143 ]] && grep -q 'To go on: .*--resume' long.log || fail "an interrupt ended with $code: $(cat long.log)"
+
 # refused WORDS ARGUMENTS..: the program fails and says these words.
 refused() {
   local words=$1
