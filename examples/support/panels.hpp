@@ -4,6 +4,7 @@
 /// \file
 /// Pictures of curves that stand below each other in one CSV file.
 
+#include <array>
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -12,6 +13,12 @@
 #include "gnuplot.hpp"
 
 namespace examples {
+
+/// Number of colours.
+inline constexpr int palette_size = 8;
+/// Colours that the colour-blind tell apart, as Okabe and Ito's, but without yellow.
+inline constexpr std::array<const char*, palette_size> palette{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                                               "#E69F00", "#56B4E9", "#555555", "#000000"};
 
 /// One curve of a CSV file.
 struct curve {
@@ -45,8 +52,6 @@ struct panel {
 [[nodiscard]] inline bool draw_panels(const std::filesystem::path& folder, const std::string& name,
                                       const std::string& title, const std::vector<panel>& panels, int width = 440,
                                       int height = 420, int rows = 1) {
-  const std::vector<std::string> palette{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                         "#E69F00", "#56B4E9", "#555555", "#000000"};
   const int columns = (static_cast<int>(panels.size()) + rows - 1) / rows;
   std::string body = "set datafile separator ','\nset key noenhanced\nset tics nomirror\nset border 3\n";
   body += "set multiplot layout " + std::to_string(rows) + "," + std::to_string(columns) + " title " +

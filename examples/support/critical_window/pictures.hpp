@@ -79,12 +79,15 @@ private:
       curves.push_back(std::move(which));
   }
 
-  /// The same in all panels.
+  /// The same in all panels; those of decay modes, from the front of the palette, in all pictures.
   [[nodiscard]] int colour_of(const std::string& series) {
+    static const std::vector<std::string> modes{"no decay", "lr_scaled", "absolute", "coupled_l2", "ratio"};
+    if (const auto mode = std::ranges::find(modes, series); mode != modes.end())
+      return static_cast<int>(mode - modes.begin());
     const auto found = std::ranges::find(series_, series);
     const auto place = static_cast<int>(found - series_.begin());
     if (found == series_.end()) series_.push_back(series);
-    return place;
+    return examples::palette_size - 1 - place % examples::palette_size;
   }
 
   std::vector<examples::panel> panels_;
