@@ -1,16 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # two_timescale.sh PROGRAM: the example two_timescale at a tiny size. It is skipped where the example isn't built.
-set -euo pipefail
-program=$1
-if [[ ! -x $program ]]; then
-  echo "The example isn't built: skipped"
-  exit 77
-fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-fail() { echo "FAILED: $*" >&2; exit 1; }
+. "$(dirname "${BASH_SOURCE[0]}")/../example.sh"
 
 small=(--keys 4 --anchors 3 --pairs 6 --width 8 --updates 2000 --window 500 --budget 4 --onsets 0,100 --onset-to 400
        --width-from 100 --width-to 800 --resolution 3 --seeds 1 --starts 8 --module-updates 20 --module-onsets 0,10)

@@ -1,16 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # critical_window.sh PROGRAM: the example critical_window at a tiny size. It is skipped where the example isn't built.
-set -euo pipefail
-program=$1
-if [[ ! -x $program ]]; then
-  echo "The example isn't built: skipped"
-  exit 77
-fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-fail() { echo "FAILED: $*" >&2; exit 1; }
+. "$(dirname "${BASH_SOURCE[0]}")/../example.sh"
 quick=("$program" --quick --seeds 1)
 
 "${quick[@]}" --only sgd,map --out whole > whole.log

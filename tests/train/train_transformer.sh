@@ -1,16 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # train_transformer.sh PROGRAM: the example train_transformer at a tiny size. It is skipped where the example isn't built.
-set -euo pipefail
-program=$1
-if [[ ! -x $program ]]; then
-  echo "The example isn't built: skipped"
-  exit 77
-fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-fail() { echo "FAILED: $*" >&2; exit 1; }
+. "$(dirname "${BASH_SOURCE[0]}")/../example.sh"
 
 cat > small.json << 'JSON'
 {"keys": 4, "anchors": 3, "training_pairs": 6, "width": 16, "hidden": 16, "layers": 2, "batch": 8,
