@@ -106,8 +106,7 @@ public:
         centre_(basis.structure()),
         tell_(options.tell) {
     require(!name(options.method).empty(), "method", static_cast<int>(options.method), "a confinement_method");
-    require(options.tolerance > 0 && std::isfinite(options.tolerance), "tolerance", options.tolerance,
-            "positive and finite");
+    require_positive("tolerance", options.tolerance);
     require(options.points >= 1, "points", options.points, "at least 1");
     // Large weights saturate every softmax, and of the gradients that vanish then, rounding is what is left: measured on
     // invariant laws, residuals are 1e-13 at most at scale 1, 1e-11 at 2, 1e-4 at 10.
@@ -116,8 +115,7 @@ public:
     require(options.few >= 0, "few", options.few, "not negative");
     require(options.compared >= 0, "compared", options.compared, "not negative");
     require(options.batch >= 1, "batch", options.batch, "at least 1");
-    require(options.deviations > 0 && std::isfinite(options.deviations), "deviations", options.deviations,
-            "positive and finite");
+    require_positive("deviations", options.deviations);
     require(options.samples >= 1, "samples", options.samples, "at least 1");
     require_extent("basis.tokens().size()", basis.tokens().size(), law.sizes().vocabulary);
     require_extent("basis.positions().size()", basis.positions().size(), law.sizes().positions);

@@ -147,6 +147,16 @@ void require_finite(std::string_view argument, const Range& values) {
   }
 }
 
+/// Throws argument_error unless `value` is positive and finite.
+inline void require_positive(std::string_view argument, double value) {
+  require(value > 0 && std::isfinite(value), argument, value, "positive and finite");
+}
+
+/// Throws argument_error unless `value` is finite, and not negative.
+inline void require_not_negative(std::string_view argument, double value) {
+  require(value >= 0 && std::isfinite(value), argument, value, "not negative, and finite");
+}
+
 /// Throws argument_error unless `value` lies in [0, 1]; NaN does not.
 inline void require_probability(std::string_view argument, double value) {
   require(value >= 0.0 && value <= 1.0, argument, value, "a probability in [0, 1]");

@@ -72,11 +72,9 @@ struct flow_result {
 
 /// Throws argument_error, or one derived from it, unless a flow over [from, until] can begin with these options.
 inline void require_valid(const state& start, double from, double until, const flow_options& options) {
-  const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
-  const double absolute_tolerance = options.absolute_tolerance.value_or(options.tolerance);
-  require(positive(options.tolerance), "tolerance", options.tolerance, "positive and finite");
-  require(positive(absolute_tolerance), "absolute_tolerance", absolute_tolerance, "positive and finite");
-  require(options.initial_step == 0 || positive(options.initial_step), "initial_step", options.initial_step,
+  require_positive("tolerance", options.tolerance);
+  require_positive("absolute_tolerance", options.absolute_tolerance.value_or(options.tolerance));
+  require(options.initial_step >= 0 && std::isfinite(options.initial_step), "initial_step", options.initial_step,
           "positive and finite, or 0 to have it chosen");
   require(options.largest_step > 0, "largest_step", options.largest_step, "positive");
   require(options.max_steps >= 1, "max_steps", options.max_steps, "at least 1");

@@ -20,7 +20,7 @@ namespace lindyn::rates {
   slopes.require_valid();
   require(std::isfinite(a0), "a0", a0, "finite");
   require(std::isfinite(b0), "b0", b0, "finite");
-  require(m >= 0 && std::isfinite(m), "m", m, "not negative, and finite");
+  require_not_negative("m", m);
   const double k = slopes.reasoning / slopes.memorising * m, sum = a0 + b0, difference = a0 - b0;
   return (sum * sum * std::exp(2 * k) - difference * difference * std::exp(-2 * k)) / 4;
 }
@@ -46,8 +46,8 @@ namespace lindyn::rates {
 [[nodiscard]] inline double factor_without_decay(const slopes& slopes, int factors, double x0, double m) {
   slopes.require_valid();
   require(factors >= 1, "factors", factors, "at least 1");
-  require(x0 > 0 && std::isfinite(x0), "x0", x0, "positive and finite");
-  require(m >= 0 && std::isfinite(m), "m", m, "not negative, and finite");
+  require_positive("x0", x0);
+  require_not_negative("m", m);
   const double k = slopes.reasoning / slopes.memorising * m;
   if (factors == 2) return x0 * std::exp(k);
   const double order = factors - 2, left = std::pow(x0, -order) - order * k;

@@ -10,15 +10,6 @@
 
 namespace lindyn::rates {
 
-namespace detail {
-
-/// Throws argument_error unless the value is positive and finite.
-inline void require_positive(const char* argument, double value) {
-  require(value > 0 && std::isfinite(value), argument, value, "positive and finite");
-}
-
-}  // namespace detail
-
 /// Weights under Adam with `coupled_l2`, whose gradient is mostly noise. Adam divides lambda w by the gradient's root mean
 /// square s, as long as lambda w is small beside it: dw/dt = -learning_rate lambda w / s per update. In a product of
 /// factors that shrink alike, s is that of the other factors and shrinks as well, s = s_0 (w / w_0)^q with q their number:
@@ -33,11 +24,10 @@ struct coupled_noise {
 
   /// s_0 / (eta lambda), updates: the unit of the clock.
   [[nodiscard]] double unit() const {
-    detail::require_positive("learning_rate", learning_rate);
-    detail::require_positive("lambda", lambda);
-    detail::require_positive("gradient_rms", gradient_rms);
-    require(other_factors >= 0 && std::isfinite(other_factors), "other_factors", other_factors,
-            "not negative, and finite");
+    require_positive("learning_rate", learning_rate);
+    require_positive("lambda", lambda);
+    require_positive("gradient_rms", gradient_rms);
+    require_not_negative("other_factors", other_factors);
     return gradient_rms / (learning_rate * lambda);
   }
   /// Updates from w_0 down to kept w_0: unit (1 - kept^q) / q, and unit ln(1 / kept) for q = 0.
@@ -64,8 +54,8 @@ struct coupled_noise {
 /// \param learning_rate  eta
 /// \param shrinkage      share that decay takes per update: lambda (`absolute`), learning_rate lambda (`lr_scaled`)
 [[nodiscard]] inline double noise_floor(double learning_rate, double shrinkage) {
-  detail::require_positive("learning_rate", learning_rate);
-  detail::require_positive("shrinkage", shrinkage);
+  require_positive("learning_rate", learning_rate);
+  require_positive("shrinkage", shrinkage);
   return learning_rate / std::sqrt(2 * shrinkage);
 }
 
@@ -73,9 +63,9 @@ struct coupled_noise {
 /// s = gradient_per_weight w. The floor is learning_rate gradient_per_weight / (2 lambda): it falls with the gradient,
 /// where decoupled decay's doesn't. Throws argument_error unless all are positive and finite.
 [[nodiscard]] inline double coupled_noise_floor(double learning_rate, double lambda, double gradient_per_weight) {
-  detail::require_positive("learning_rate", learning_rate);
-  detail::require_positive("lambda", lambda);
-  detail::require_positive("gradient_per_weight", gradient_per_weight);
+  require_positive("learning_rate", learning_rate);
+  require_positive("lambda", lambda);
+  require_positive("gradient_per_weight", gradient_per_weight);
   return learning_rate * gradient_per_weight / (2 * lambda);
 }
 
@@ -86,8 +76,8 @@ struct coupled_noise {
 /// \param pull    of the loss, positive
 [[nodiscard]] inline double survival_size(double degree, double lambda, double pull) {
   require(degree > 2 && std::isfinite(degree), "degree", degree, "above 2, and finite");
-  require(lambda >= 0 && std::isfinite(lambda), "lambda", lambda, "not negative, and finite");
-  detail::require_positive("pull", pull);
+  require_not_negative("lambda", lambda);
+  require_positive("pull", pull);
   return std::pow(lambda / pull, 1 / (degree - 2));
 }
 

@@ -63,8 +63,8 @@ public:
   /// masses, argument_error unless lambda and duration are finite and not negative.
   [[nodiscard]] std::array<double, 2> after(std::span<const double> x, double lambda, double duration) const {
     require_extent("x.size()", x.size(), dimension);
-    require(lambda >= 0 && std::isfinite(lambda), "lambda", lambda, "not negative, and finite");
-    require(duration >= 0 && std::isfinite(duration), "duration", duration, "not negative, and finite");
+    require_not_negative("lambda", lambda);
+    require_not_negative("duration", duration);
     const double sum = slopes_.memorising + response(), rest = sum / (sum + lambda);
     const double both = memorising(x) + reasoning(x), shrink = std::exp(-lambda * duration);
     const double later = both + (both - rest) * std::expm1(-(sum + lambda) * duration);

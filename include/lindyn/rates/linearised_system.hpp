@@ -47,12 +47,9 @@ public:
 
   /// Throws argument_error unless all slopes are positive and finite.
   explicit linearised_system(const linearised_slopes& slopes) : slopes_(slopes) {
-    const auto positive = [](const char* name, double slope) {
-      require(slope > 0 && std::isfinite(slope), name, slope, "positive and finite");
-    };
-    positive("slopes.memorising", slopes.memorising);
-    positive("slopes.rule", slopes.rule);
-    positive("slopes.coupling", slopes.coupling);
+    require_positive("slopes.memorising", slopes.memorising);
+    require_positive("slopes.rule", slopes.rule);
+    require_positive("slopes.coupling", slopes.coupling);
   }
 
   /// What it was made with.

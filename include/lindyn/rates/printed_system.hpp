@@ -41,9 +41,8 @@ struct linearised_statistics {
 
 /// Throws argument_error unless all are positive and finite.
 inline void require_valid(const linearised_statistics& of) {
-  require(of.key_eigenvalue > 0 && std::isfinite(of.key_eigenvalue), "key_eigenvalue", of.key_eigenvalue,
-          "positive and finite");
-  require(of.coupling > 0 && std::isfinite(of.coupling), "coupling", of.coupling, "positive and finite");
+  require_positive("key_eigenvalue", of.key_eigenvalue);
+  require_positive("coupling", of.coupling);
   require(of.pairs >= 1, "pairs", of.pairs, "at least 1");
 }
 
@@ -86,15 +85,11 @@ public:
 
   /// Throws argument_error unless rates and capacities are positive and finite, and the exponent not negative.
   explicit printed_system(const printed_options& options) : options_(options) {
-    const auto positive = [](const char* name, double value) {
-      require(value > 0 && std::isfinite(value), name, value, "positive and finite");
-    };
-    positive("growth.memorising", options.growth.memorising);
-    positive("growth.reasoning", options.growth.reasoning);
-    positive("capacities.memorising", options.capacities.memorising);
-    positive("capacities.reasoning", options.capacities.reasoning);
-    require(options.exponent >= 0 && std::isfinite(options.exponent), "exponent", options.exponent,
-            "not negative, and finite");
+    require_positive("growth.memorising", options.growth.memorising);
+    require_positive("growth.reasoning", options.growth.reasoning);
+    require_positive("capacities.memorising", options.capacities.memorising);
+    require_positive("capacities.reasoning", options.capacities.reasoning);
+    require_not_negative("exponent", options.exponent);
   }
 
   /// What it was made with.
@@ -118,7 +113,7 @@ public:
   /// What both come to under constant decay: mu_m m* / (mu_m + lambda) and mu_r r* / (mu_r + q lambda).
   /// Throws argument_error unless lambda is finite and not negative.
   [[nodiscard]] rates::capacities capacities(double lambda) const {
-    require(lambda >= 0 && std::isfinite(lambda), "lambda", lambda, "not negative, and finite");
+    require_not_negative("lambda", lambda);
     const auto& [memorising, reasoning] = options_.growth;
     return {options_.capacities.memorising * memorising / (memorising + lambda),
             options_.capacities.reasoning * reasoning / (reasoning + options_.exponent * lambda)};
@@ -127,7 +122,7 @@ public:
   /// unless lambda and duration are finite and not negative.
   [[nodiscard]] std::array<double, 2> after(std::span<const double> x, double lambda, double duration) const {
     require_extent("x.size()", x.size(), dimension);
-    require(duration >= 0 && std::isfinite(duration), "duration", duration, "not negative, and finite");
+    require_not_negative("duration", duration);
     const auto relaxed = [duration](double from, double to, double rate) {
       return from + (from - to) * std::expm1(-rate * duration);
     };

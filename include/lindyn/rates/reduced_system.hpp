@@ -32,7 +32,7 @@ struct slopes {
 /// gamma / sqrt(d): the order of a factor at the start, the projection of weights N(0, gamma^2 / d) on a fixed
 /// direction. Throws argument_error unless gamma isn't negative and the width is at least 1.
 [[nodiscard]] inline double initial_factor(double gamma, int width) {
-  require(gamma >= 0 && std::isfinite(gamma), "gamma", gamma, "not negative, and finite");
+  require_not_negative("gamma", gamma);
   require(width >= 1, "width", width, "at least 1");
   return gamma / std::sqrt(width);
 }

@@ -41,7 +41,7 @@ namespace detail {
 inline void require_rest(const slopes& slopes, int factors, double lambda) {
   slopes.require_valid();
   require(factors >= 1, "factors", factors, "at least 1");
-  require(lambda >= 0 && std::isfinite(lambda), "lambda", lambda, "not negative, and finite");
+  require_not_negative("lambda", lambda);
 }
 
 }  // namespace detail
@@ -96,7 +96,7 @@ inline void require_rest(const slopes& slopes, int factors, double lambda) {
 /// lambda) - 1). Throws argument_error as reasoning_at_rest, and unless x is positive.
 [[nodiscard]] inline double reasoning_growth(const slopes& slopes, int factors, double lambda, double x) {
   detail::require_rest(slopes, factors, lambda);
-  require(x > 0 && std::isfinite(x), "x", x, "positive and finite");
+  require_positive("x", x);
   return factors * lambda * (slopes.reasoning * std::pow(x, factors - 2) / (slopes.memorising + lambda) - 1);
 }
 

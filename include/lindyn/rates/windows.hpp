@@ -36,10 +36,8 @@ struct onset_interval {
 /// capacity, reasoning hasn't. With the corrected rates it may be empty (t2 < t1): reasoning then isn't slower.
 /// Source: Ali, arXiv 2605.04396. Throws argument_error unless rates are positive and finite, and delta in (0, 1).
 [[nodiscard]] inline onset_interval printed_window(const growth& rates, double delta) {
-  require(rates.memorising > 0 && std::isfinite(rates.memorising), "rates.memorising", rates.memorising,
-          "positive and finite");
-  require(rates.reasoning > 0 && std::isfinite(rates.reasoning), "rates.reasoning", rates.reasoning,
-          "positive and finite");
+  require_positive("rates.memorising", rates.memorising);
+  require_positive("rates.reasoning", rates.reasoning);
   require(delta > 0 && delta < 1, "delta", delta, "in (0, 1)");
   return {-std::log(delta) / rates.memorising, -std::log(delta) / rates.reasoning};
 }
@@ -63,7 +61,7 @@ struct onset_interval {
 template <int Factors>
 requires(Factors >= 2)
     [[nodiscard]] inline std::optional<double> critical_onset(const slopes& slopes, double x0, double lambda) {
-  require(x0 > 0 && std::isfinite(x0), "x0", x0, "positive and finite");
+  require_positive("x0", x0);
   const auto factor = [&](double m) { return factor_without_decay(slopes, Factors, x0, m); };
   const auto at_start = basin_edge<Factors>(slopes, lambda, 0);
   if (!at_start) return std::nullopt;
@@ -102,7 +100,7 @@ template <rate_system System>
 [[nodiscard]] std::optional<double> takeover_time(const System& system, std::vector<double> start, double lambda,
                                                   double until, double share = 0.5) {
   require(share > 0 && share < 1, "share", share, "in (0, 1)");
-  require(until >= 0 && std::isfinite(until), "until", until, "not negative, and finite");
+  require_not_negative("until", until);
   const auto end = flow(system, std::move(start), decay_course(lambda), {.until = until, .stop_at_share = share});
   if (end.status == integrate::flow_status::reached_end) return std::nullopt;
   return end.t;

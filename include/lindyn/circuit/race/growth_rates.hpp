@@ -93,7 +93,7 @@ inline double gradient_along(reduced::relational_model& model, std::span<const d
 /// coordinates.
 [[nodiscard]] inline growth_rates growth_rates_at(reduced::relational_model& model, std::span<const double> coordinates,
                                                   const core_selections& selections = {}, double step = 0.01) {
-  require(step > 0 && std::isfinite(step), "step", step, "positive and finite");
+  require_positive("step", step);
   const manifold::basis& basis = model.basis();
   const auto size = static_cast<std::size_t>(basis.dimension());
   std::vector<double> gradient(size), in_gram(size), towards(size);
