@@ -63,7 +63,7 @@ template <class Net>
   std::vector<std::vector<int>> written(prompts.size());
   std::vector<std::size_t> open(prompts.size());  // those that go on
   std::iota(open.begin(), open.end(), std::size_t{0});
-  std::vector<int> answers, which;
+  std::vector<int> answers;
   while (!open.empty()) {
     const auto length_of = [&](std::size_t i) { return prompts[i].size() + written[i].size(); };
     std::size_t longest = 0;
@@ -79,13 +79,8 @@ template <class Net>
     }
     const task::sequence_set set({shape.vocabulary, shape.outputs, static_cast<int>(longest)}, std::move(tokens),
                                  std::move(asked));
-    for (index begin = 0; begin < set.count(); begin += options.block) {
-      which.resize(static_cast<std::size_t>(std::min(options.block, set.count() - begin)));
-      std::iota(which.begin(), which.end(), static_cast<int>(begin));
-      net.answer(weights, set, which, answers, memory);
-      for (std::size_t i = 0; i < which.size(); ++i)
-        written[open[static_cast<std::size_t>(begin) + i]].push_back(answers[i]);
-    }
+    net.answer(weights, set, answers, memory, options.block);
+    for (std::size_t i = 0; i < open.size(); ++i) written[open[i]].push_back(answers[i]);
     std::erase_if(open, [&](std::size_t i) {
       return written[i].back() == options.end || static_cast<int>(written[i].size()) == options.most ||
              static_cast<index>(length_of(i)) > shape.context;

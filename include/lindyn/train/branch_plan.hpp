@@ -62,11 +62,7 @@ public:
   /// Throws as grouped_decay, naming the run.
   branch_steps(const parameter_table& table, const std::vector<branch<Trainer>>& runs) : runs_(&runs) {
     for (const branch<Trainer>& run : runs)
-      named(static_cast<index>(decay_.size()), [&] {
-        const auto& groups = run.options.groups;
-        decay_.emplace_back(table,
-                            groups.empty() ? optimizer::groups(optimizer::group_preset::everything, table) : groups);
-      });
+      named(static_cast<index>(decay_.size()), [&] { decay_.push_back(grouped_decay_of(run.options, table)); });
   }
 
   /// The step of that number. Throws argument_error, naming the run, for decay that makes no sense.

@@ -69,9 +69,7 @@ public:
         weights_(weights),
         rule_(std::move(rule)),
         options_(std::move(options)),
-        decay_(parameters(), options_.groups.empty()
-                                 ? optimizer::groups(optimizer::group_preset::everything, parameters())
-                                 : options_.groups),
+        decay_(detail::grouped_decay_of(options_, parameters())),
         decays_(detail::scheduled_decay(options_)),
         gradient_(weights.size()) {
     require(options_.learning_rate > 0 && options_.learning_rate <= optimizer::largest_rate, "learning_rate",

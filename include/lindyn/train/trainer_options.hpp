@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <lindyn/core/errors.hpp>
+#include <lindyn/core/parameter_table.hpp>
 #include <lindyn/core/progress.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/io/number.hpp>
@@ -45,6 +46,13 @@ void for_each_decay_schedule(const trainer_options& options, const Use& use) {
   use("decay_schedule", options.decay_schedule);
   for (const optimizer::parameter_group& group : options.groups)
     if (group.decay_schedule) use("decay_schedule of group '" + group.name + "'", *group.decay_schedule);
+}
+
+/// The groups of parameters that decay: those of the options, all parameters as one where these have none.
+[[nodiscard]] inline optimizer::grouped_decay grouped_decay_of(const trainer_options& options,
+                                                               const parameter_table& table) {
+  return {table,
+          options.groups.empty() ? optimizer::groups(optimizer::group_preset::everything, table) : options.groups};
 }
 
 /// The first schedule of a decay rate that isn't the constant 0, as a text; none: there is no decay by schedule.
