@@ -12,11 +12,11 @@
 #include <vector>
 
 #include <lindyn/compare/linearised_flow.hpp>
+#include <lindyn/compare/rates_along.hpp>
 #include <lindyn/core/progress.hpp>
 #include <lindyn/io/csv.hpp>
 #include <lindyn/io/json.hpp>
 #include <lindyn/rates/decay_course.hpp>
-#include <lindyn/rates/flow.hpp>
 
 #include "../panels.hpp"
 #include "setting.hpp"
@@ -66,13 +66,8 @@ struct course {
     result.push_back(std::move(full));
     for_each_system(s, [&](const char* name, const char*, const auto& make) {
       const auto trial = make(s.o.gamma);
-      const auto found = rates::flow(trial.system, trial.start, decay, {.until = times.back(), .times = times});
-      course one{name, onset, updates, {}, {}};
-      for (index i = 0; i < found.sampled().rows; ++i) {
-        one.memorising.push_back(trial.system.memorising(found.sampled().row(i)));
-        one.reasoning.push_back(trial.system.reasoning(found.sampled().row(i)));
-      }
-      result.push_back(std::move(one));
+      auto found = lindyn::compare::course_of(trial.system, trial.start, decay, times);
+      result.push_back({name, onset, updates, std::move(found.memorising), std::move(found.reasoning)});
     });
   }
   tell("courses", 1, 1);

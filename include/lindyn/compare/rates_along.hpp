@@ -61,10 +61,19 @@ namespace detail {
   return crossing(falling, -0.5, &std::pair<double, double>::first, &std::pair<double, double>::second);
 }
 
-/// The course of a rate system at these times.
+}  // namespace detail
+
+/// The course of a rate system.
+/// \param system     the masses' equations
+/// \param start      the state at t = 0
+/// \param decay      lambda(t)
+/// \param times      at which the masses are wanted, ascending, at least one; the last one ends the flow
+/// \param tolerance  of the flow
+/// Throws as rates::flow does.
 template <rates::rate_system System>
 [[nodiscard]] mass_course course_of(const System& system, std::vector<double> start, const rates::decay_course& decay,
-                                    const std::vector<double>& times, double tolerance) {
+                                    const std::vector<double>& times, double tolerance = 1e-8) {
+  require(!times.empty(), "times.size()", times.size(), "at least 1");
   const integrate::flow_result flow =
       rates::flow(system, std::move(start), decay, {.until = times.back(), .tolerance = tolerance, .times = times});
   mass_course result;
@@ -72,11 +81,9 @@ template <rates::rate_system System>
     result.memorising.push_back(system.memorising(flow.sampled().row(i)));
     result.reasoning.push_back(system.reasoning(flow.sampled().row(i)));
   }
-  result.half_time = half_time(times, result.reasoning);
+  result.half_time = detail::half_time(times, result.reasoning);
   return result;
 }
-
-}  // namespace detail
 
 /// The rate systems of a network from its weights at t = 0, beside what was recorded of it from there on.
 /// \param net        whose answers are separable
@@ -100,11 +107,11 @@ template <class Scalar, class Backend>
   }
   result.full.half_time = detail::half_time(result.times, result.full.reasoning);
   const rates::linearised_slopes& slopes = result.reduction.slopes;
-  result.linearised = detail::course_of(rates::linearised_system(slopes),
-                                        result.reduction.linearised_state(masses, model::curvature(net, start, memory)),
-                                        decay, result.times, tolerance);
-  result.reduced = detail::course_of(rates::reduced_system<2>(slopes.reduced()), result.reduction.reduced_state(masses),
-                                     decay, result.times, tolerance);
+  result.linearised = course_of(rates::linearised_system(slopes),
+                                result.reduction.linearised_state(masses, model::curvature(net, start, memory)), decay,
+                                result.times, tolerance);
+  result.reduced = course_of(rates::reduced_system<2>(slopes.reduced()), result.reduction.reduced_state(masses), decay,
+                             result.times, tolerance);
   return result;
 }
 
