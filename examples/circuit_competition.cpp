@@ -32,7 +32,6 @@
 #include <lindyn/core/errors.hpp>
 #include <lindyn/io/csv.hpp>
 #include <lindyn/io/json.hpp>
-#include <lindyn/io/output_folder.hpp>
 #include <lindyn/sweep/grid.hpp>
 #include <lindyn/sweep/journal.hpp>
 
@@ -44,6 +43,7 @@
 #include "support/progress_line.hpp"
 #include "support/provenance.hpp"
 #include "support/refuse_unused.hpp"
+#include "support/resumable_folder.hpp"
 
 namespace {
 
@@ -312,8 +312,7 @@ void run(const options& given) {
   options o = given;
   require_valid(o);
   o.setting.seed = static_cast<std::uint64_t>(o.seed);
-  io::prepare_output_folder(o.out, o.force || o.resume,
-                            "--force begins anew in it, --resume goes on with the same options");
+  examples::prepare_resumable_folder(o.out, o.force, o.resume);
   const auto path = o.out / "summary.json";
   auto summary = summary_so_far(path);
   bool drawn = true;

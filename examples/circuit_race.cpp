@@ -17,7 +17,6 @@
 #include <lindyn/core/errors.hpp>
 #include <lindyn/io/json.hpp>
 #include <lindyn/io/number.hpp>
-#include <lindyn/io/output_folder.hpp>
 #include <lindyn/sweep/journal.hpp>
 
 #include "support/circuit_race/confirmation.hpp"
@@ -30,6 +29,7 @@
 #include "support/program.hpp"
 #include "support/progress_line.hpp"
 #include "support/provenance.hpp"
+#include "support/resumable_folder.hpp"
 
 namespace {
 
@@ -70,10 +70,7 @@ std::optional<int> parse(int argc, char** argv, options& o) {
   app.add_option("--lr", o.rate, "learning rate of full networks")->capture_default_str();
   app.add_option("--batch", o.batch, "sequences a step of full networks")->capture_default_str();
   app.add_option("--threads", o.threads, "races at a time; results don't depend on it")->capture_default_str();
-  app.add_option("--out", o.out, "folder of the results")->capture_default_str();
-  auto* const force = app.add_flag("--force", o.force, "write into the folder even if it isn't empty, from scratch");
-  app.add_flag("--resume", o.resume, "go on with an interrupted run of the same options in this folder")
-      ->excludes(force);
+  examples::add_resumable_folder(app, o.out, o.force, o.resume);
   try {
     app.parse(argc, argv);
     examples::refuse_unused(app, "--ring", o.law.positions == "ring", "--positions ring");
@@ -138,8 +135,7 @@ void run(const options& o) {
   const double loss_of_nothing = s.model.loss(std::vector<double>(s.start.size()));
   lindyn::require(o.loss < loss_of_nothing, "loss", o.loss,
                   "less than " + lindyn::io::number_text(loss_of_nothing) + ", that of a network without weights");
-  lindyn::io::prepare_output_folder(o.out, o.force || o.resume,
-                                    "--force begins anew in it, --resume goes on with the same options");
+  examples::prepare_resumable_folder(o.out, o.force, o.resume);
   if (o.force)  // what is done last first: if another program is at it, nothing is lost
     for (const char* part : {"confirmation_map", "confirmation_starts", "random_starts", "boundary", "winner_map"})
       lindyn::sweep::remove_journal(o.out / (part + std::string(".journal")));

@@ -35,7 +35,6 @@
 #include <lindyn/io/output_folder.hpp>
 #include <lindyn/io/parameters.hpp>
 
-#include "support/chosen_rule.hpp"
 #include "support/program.hpp"
 #include "support/provenance.hpp"
 #include "support/resources.hpp"
@@ -50,7 +49,6 @@ using lindyn::index;
 namespace fs = std::filesystem;
 namespace io = lindyn::io;
 namespace parts = examples::train_transformer;
-namespace optimizer = lindyn::optimizer;
 namespace train = lindyn::train;
 
 /// All that is written into the folder, but for the tensors of checkpoints.
@@ -59,13 +57,6 @@ constexpr std::array result_files{
 /// Those among them that are made at the end.
 constexpr std::array final_files{"summary.json",     "weights.safetensors", "decoded.csv",
                                  "training.gnuplot", "training.png",        "training.svg"};
-
-examples::rule_options make_rule(const parts::settings& of) {
-  if (of.optimizer == "sgd") return optimizer::sgd_options{};
-  if (of.optimizer == "adam")
-    return optimizer::adam_options{.beta1 = of.beta1, .beta2 = of.beta2, .epsilon = of.epsilon};
-  return optimizer::momentum_options{.momentum = of.momentum, .nesterov = of.optimizer == "nesterov"};
-}
 
 /// The first row of metrics with what was to be reached, or null.
 const std::vector<double>* find_reached(const parts::settings& of, const parts::history& metrics) {
@@ -232,8 +223,8 @@ int train_and_write(const parts::settings& of, bool resume) {
                                  seen.metrics.read(folder / "metrics.csv", end);
                                  if (seen.observes()) seen.observations.read(folder / "observations.csv", end);
                                }};
-  const parts::ending end =
-      std::visit([&](const auto& rule) { return parts::run_training(of, what, rule, seen, files); }, make_rule(of));
+  const parts::ending end = std::visit(
+      [&](const auto& rule) { return parts::run_training(of, what, rule, seen, files); }, parts::make_rule(of));
   if (end.why == train::run_end::stopped) {
     std::cout << "Interrupted behind step " << end.steps << ". To go on: --resume --out " << folder.string() << "\n";
     return 128 + end.signal;

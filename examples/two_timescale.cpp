@@ -17,13 +17,13 @@
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/io/json.hpp>
-#include <lindyn/io/output_folder.hpp>
 
 #include "support/program.hpp"
 #include "support/progress_line.hpp"
 #include "support/provenance.hpp"
 #include "support/refuse_empty.hpp"
 #include "support/refuse_unused.hpp"
+#include "support/resumable_folder.hpp"
 #include "support/two_timescale/closed_forms.hpp"
 #include "support/two_timescale/courses.hpp"
 #include "support/two_timescale/maps.hpp"
@@ -79,10 +79,7 @@ std::optional<int> parse(int argc, char** argv, options& o) {
       ->capture_default_str();
   app.add_option("--module-lr", o.module_lr, "its learning rate")->capture_default_str();
   app.add_option("--threads", o.threads, "cells at a time; results don't depend on it")->capture_default_str();
-  app.add_option("--out", o.out, "folder of the results")->capture_default_str();
-  auto* const force = app.add_flag("--force", o.force, "write into the folder even if it isn't empty, from scratch");
-  app.add_flag("--resume", o.resume, "go on with an interrupted run of the same options in this folder")
-      ->excludes(force);
+  examples::add_resumable_folder(app, o.out, o.force, o.resume);
   try {
     app.parse(argc, argv);
     examples::refuse_empty(app);
@@ -177,12 +174,11 @@ json rates_of(const parts::setting& s) {
 void run(const options& o) {
   require_valid(o);
   const parts::setting s(o, examples::progress_line());
-  lindyn::io::prepare_output_folder(o.out, o.force || o.resume,
-                                    "--force begins anew in it, --resume goes on with the same options");
+  examples::prepare_resumable_folder(o.out, o.force, o.resume);
   if (o.force) {
     parts::remove_maps(s);
-    parts::remove_modules(s);
-    parts::remove_validity(s);
+    parts::remove_part(s, "modules");
+    parts::remove_part(s, "validity");
   }
 
   examples::say_when_interrupted("Interrupted. To go on: the same options and --resume");

@@ -141,7 +141,8 @@ inline void train_drives(const std::filesystem::path& out, const extent& all, in
   std::erase_if(missing, [&](const planned_run& each) { return !detail::read_drive(out, each).missing(); });
   if (missing.empty()) return;
   io::prepare_output_folder(out / "drives", true);
-  family<optimizer::adam_options> together(missing, std::get<optimizer::adam_options>(make_rule(missing.front().of)));
+  family<optimizer::adam_options> together(
+      missing, std::get<optimizer::adam_options>(train_transformer::make_rule(missing.front().of)));
   together.watch(
       threads, stop,
       [&](const network& net, const planned_run&) {

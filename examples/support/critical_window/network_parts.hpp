@@ -7,18 +7,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <lindyn/core/parameter_table.hpp>
+#include <lindyn/observe/norms.hpp>
 #include <lindyn/optimizer/groups.hpp>
 #include <lindyn/schedule/schedule.hpp>
 #include <lindyn/train/trainer_options.hpp>
 
 namespace examples::critical_window {
 
-/// A part of the network: parameters whose names begin alike.
+/// A part of the network: some of its modules.
 struct network_part {
   std::string name;
   std::vector<std::string> modules;  ///< "blocks.1.mlp": "blocks.1.mlp.fc1.weight" and so on
@@ -43,28 +43,24 @@ inline const std::vector<network_part> network_parts{
   return result;
 }
 
-/// Whether a parameter is of one of the modules.
-[[nodiscard]] inline bool belongs(std::string_view parameter, const std::vector<std::string>& modules) {
-  return std::ranges::any_of(modules, [&](const std::string& module) {
-    return parameter.starts_with(module) && (parameter.size() == module.size() || parameter[module.size()] == '.');
-  });
-}
-
-/// Names of the parameters of a part.
+/// Names of the parameters of modules, which are those of observe::modules.
 [[nodiscard]] inline std::vector<std::string> matrices_of(const lindyn::parameter_table& table,
                                                           const std::vector<std::string>& modules) {
   std::vector<std::string> result;
-  for (const auto& which : table)
-    if (belongs(which.name, modules)) result.push_back(which.name);
+  for (const auto& [name, matrices] : lindyn::observe::modules(table))
+    if (std::ranges::find(modules, name) != modules.end())
+      result.insert(result.end(), matrices.begin(), matrices.end());
   return result;
 }
 
 /// Lets a part of the network decay by a schedule of its own.
 inline void let_decay(const lindyn::parameter_table& table, lindyn::train::trainer_options& options,
                       const network_part& part, const lindyn::schedule::schedule& of) {
+  const auto matrices = matrices_of(table, part.modules);
   for (auto& group : options.groups)
-    std::erase_if(group.matrices, [&](const std::string& matrix) { return belongs(matrix, part.modules); });
-  options.groups.push_back({.name = part.name, .matrices = matrices_of(table, part.modules), .decay_schedule = of});
+    std::erase_if(group.matrices,
+                  [&](const std::string& matrix) { return std::ranges::find(matrices, matrix) != matrices.end(); });
+  options.groups.push_back({.name = part.name, .matrices = matrices, .decay_schedule = of});
 }
 
 }  // namespace examples::critical_window

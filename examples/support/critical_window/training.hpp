@@ -5,6 +5,7 @@
 /// Trains what isn't finished yet: what runs have in common that differ in their decay alone is trained once.
 
 #include <algorithm>
+#include <concepts>
 #include <filesystem>
 #include <functional>
 #include <set>
@@ -27,16 +28,6 @@ namespace examples::critical_window {
 namespace model = lindyn::model;
 namespace optimizer = lindyn::optimizer;
 namespace train = lindyn::train;
-
-/// Those optimisers that the experiments have, by their options.
-using rule_of_choice = std::variant<optimizer::adam_options, optimizer::momentum_options>;
-
-/// The optimiser that the settings describe. Throws argument_error for another one.
-[[nodiscard]] inline rule_of_choice make_rule(const settings& of) {
-  if (of.optimizer == "momentum") return optimizer::momentum_options{.momentum = of.momentum};
-  lindyn::require(of.optimizer == "adam", "optimizer", of.optimizer, "adam or momentum");
-  return optimizer::adam_options{.beta1 = of.beta1, .beta2 = of.beta2, .epsilon = of.epsilon};
-}
 
 /// Runs on the same data with the same network and optimiser, which may differ in start, batches and decay.
 /// \tparam RuleOptions  of the optimiser
@@ -156,15 +147,21 @@ private:
   return result;
 }
 
-/// Calls use(family) for the runs of one family.
+/// Calls use(family) for the runs of one family. Throws argument_error for gradient descent, which no experiment has: it
+/// isn't compiled.
 template <class Use>
 void with_family(std::vector<planned_run> runs, const Use& use) {
+  const auto chosen = train_transformer::make_rule(runs.front().of);
   std::visit(
       [&]<class RuleOptions>(const RuleOptions& rule) {
-        family<RuleOptions> together(std::move(runs), rule);
-        use(together);
+        if constexpr (std::same_as<RuleOptions, optimizer::sgd_options>) {
+          lindyn::require(false, "optimizer", runs.front().of.optimizer, "adam or momentum");
+        } else {
+          family<RuleOptions> together(std::move(runs), rule);
+          use(together);
+        }
       },
-      make_rule(runs.front().of));
+      chosen);
 }
 
 /// Trains, several at a time, those of the runs that aren't finished, and keeps each as soon as it is.

@@ -20,6 +20,7 @@
 #include <lindyn/schedule/text.hpp>
 #include <lindyn/train/trainer_options.hpp>
 
+#include "../chosen_rule.hpp"
 #include "settings.hpp"
 
 namespace examples::train_transformer {
@@ -94,6 +95,14 @@ struct task_data : population::split_set {
 [[nodiscard]] inline population::batches make_batches(const settings& of) {
   lindyn::require(of.batch >= 1 && of.batch <= 1 << 24, "batch", of.batch, "at least 1, and at most 2^24");
   return {of.batch, of.batch_seed, lindyn::parse<population::sampling>(of.sampling, "sampling")};
+}
+
+/// The optimiser of a training.
+[[nodiscard]] inline examples::rule_options make_rule(const settings& of) {
+  if (of.optimizer == "sgd") return optimizer::sgd_options{};
+  if (of.optimizer == "adam")
+    return optimizer::adam_options{.beta1 = of.beta1, .beta2 = of.beta2, .epsilon = of.epsilon};
+  return optimizer::momentum_options{.momentum = of.momentum, .nesterov = of.optimizer == "nesterov"};
 }
 
 /// Rate, decay and clipping of a training. Throws argument_error for settings that make none.

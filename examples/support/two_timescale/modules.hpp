@@ -22,7 +22,6 @@
 #include <lindyn/schedule/budget.hpp>
 #include <lindyn/sweep/axis.hpp>
 #include <lindyn/sweep/grid.hpp>
-#include <lindyn/sweep/journal.hpp>
 #include <lindyn/sweep/map.hpp>
 #include <lindyn/sweep/table.hpp>
 
@@ -88,18 +87,8 @@ inline const std::vector<std::string> module_columns{"extinct", "all_extinct", "
     return std::array{count(found.extinct), count(found.all_extinct), count(found.reasoning), count(found.memorising),
                       count(found.diverged)};
   };
-  return lindyn::sweep::map(module_grid(s), module_columns, [&] { return worker; },
-                            {.threads = s.o.threads,
-                             .journal = s.o.out / "modules.journal",
-                             .configuration = configuration,
-                             .task = "modules",
-                             .tell = s.tell});
-}
-
-/// Forgets earlier modules.
-inline void remove_modules(const setting& s) {
-  lindyn::sweep::remove_journal(s.o.out / "modules.journal");
-  remove_part(s, "modules");
+  return lindyn::sweep::map(
+      module_grid(s), module_columns, [&] { return worker; }, journaled(s, "modules", configuration));
 }
 
 /// Prints and writes modules.csv, each outcome with Wilson's interval, and returns what stands in the summary.

@@ -26,6 +26,8 @@
 #include <lindyn/rates/printed_system.hpp>
 #include <lindyn/rates/reduced_system.hpp>
 #include <lindyn/rates/window_protocol.hpp>
+#include <lindyn/sweep/journal.hpp>
+#include <lindyn/sweep/map.hpp>
 #include <lindyn/task/vector_composition.hpp>
 
 namespace examples::two_timescale {
@@ -113,8 +115,19 @@ struct setting {
   }
 };
 
-/// Forgets what an earlier run has left of a part that not every run has.
+/// How a part is found that has a journal of its name.
+[[nodiscard]] inline lindyn::sweep::map_options journaled(const setting& s, const std::string& name,
+                                                          const std::string& configuration) {
+  return {.threads = s.o.threads,
+          .journal = s.o.out / (name + ".journal"),
+          .configuration = configuration,
+          .task = name,
+          .tell = s.tell};
+}
+
+/// Forgets what an earlier run has left of such a part, which not every run has.
 inline void remove_part(const setting& s, const std::string& name) {
+  lindyn::sweep::remove_journal(s.o.out / (name + ".journal"));
   for (const char* kind : {".csv", ".gnuplot", ".png", ".svg"}) std::filesystem::remove(s.o.out / (name + kind));
 }
 

@@ -19,7 +19,6 @@
 #include <lindyn/io/json.hpp>
 #include <lindyn/sweep/axis.hpp>
 #include <lindyn/sweep/grid.hpp>
-#include <lindyn/sweep/journal.hpp>
 #include <lindyn/sweep/map.hpp>
 #include <lindyn/sweep/table.hpp>
 
@@ -58,18 +57,7 @@ inline constexpr double error_allowed = 0.05;
       lindyn::sweep::grid(
           {axis::linear("gamma", 0.1, 1.1, 11), axis::linear("seed", 1, static_cast<double>(s.o.seeds), s.o.seeds)}),
       {"linearised_m", "linearised_r", "reduced_m", "reduced_r", "half_time", "reduced_half_time"},
-      [&] { return worker; },
-      {.threads = s.o.threads,
-       .journal = s.o.out / "validity.journal",
-       .configuration = configuration,
-       .task = "validity",
-       .tell = s.tell});
-}
-
-/// Forgets earlier ones.
-inline void remove_validity(const setting& s) {
-  lindyn::sweep::remove_journal(s.o.out / "validity.journal");
-  remove_part(s, "validity");
+      [&] { return worker; }, journaled(s, "validity", configuration));
 }
 
 /// Prints and writes validity.csv, and returns what stands in the summary: the largest errors over the seeds of each gamma,
