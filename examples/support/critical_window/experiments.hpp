@@ -71,6 +71,12 @@ inline void add_five_conditions(planner& plan, const std::vector<std::string>& i
   }
 }
 
+/// Decay all the time at the rate of the windows, so at four times their budget.
+inline void add_always_at_full_rate(planner& plan) {
+  for (const std::string& mode : strong_modes)
+    plan.run("always at the window's rate", mode, {0, 20'000, 0.004}, 20'000);
+}
+
 [[nodiscard]] inline experiment plan_sgd(const extent& all) {
   planner plan(all, "sgd", "gradient descent with momentum, rate 0.1, 20,000 steps", 3);
   plan.usual.optimizer = "momentum";
@@ -101,6 +107,7 @@ inline void add_five_conditions(planner& plan, const std::vector<std::string>& i
   planner plan(all, "layers", "four layers, 20,000 steps", 3);
   plan.usual.layers = 4;
   add_five_conditions(plan, strong_modes);
+  add_always_at_full_rate(plan);
   return std::move(plan).result();
 }
 
@@ -112,8 +119,7 @@ inline void add_five_conditions(planner& plan, const std::vector<std::string>& i
   plan.usual.width = 128;
   plan.usual.hidden = 512;
   add_five_conditions(plan, strong_modes);
-  for (const std::string& mode : strong_modes)
-    plan.run("always at the window's rate", mode, {0, 20'000, 0.004}, 20'000);
+  add_always_at_full_rate(plan);
   return std::move(plan).result();
 }
 
