@@ -257,6 +257,7 @@
 #include <lindyn/task/prefix_index.hpp>
 #include <lindyn/task/sequence_set.hpp>
 #include <lindyn/task/vector_composition.hpp>
+#include <lindyn/train/batched_ensemble.hpp>
 #include <lindyn/train/branch_plan.hpp>
 #include <lindyn/train/branches.hpp>
 #include <lindyn/train/descent.hpp>
