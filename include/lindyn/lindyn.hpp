@@ -271,6 +271,7 @@
 #include <lindyn/train/objective.hpp>
 #include <lindyn/train/observer.hpp>
 #include <lindyn/train/settings.hpp>
+#include <lindyn/train/step_rates.hpp>
 #include <lindyn/train/trainer.hpp>
 #include <lindyn/train/trainer_options.hpp>
 #include <lindyn/version.hpp>

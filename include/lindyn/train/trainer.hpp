@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,14 +16,14 @@
 #include <lindyn/core/parameter_table.hpp>
 #include <lindyn/core/progress.hpp>
 #include <lindyn/optimizer/clip.hpp>
-#include <lindyn/optimizer/groups.hpp>
+#include <lindyn/optimizer/decay.hpp>
 #include <lindyn/optimizer/optimizer.hpp>
 #include <lindyn/task/evaluation.hpp>
-#include <lindyn/train/description.hpp>
 #include <lindyn/train/guard.hpp>
 #include <lindyn/train/objective.hpp>
 #include <lindyn/train/observer.hpp>
 #include <lindyn/train/settings.hpp>
+#include <lindyn/train/step_rates.hpp>
 #include <lindyn/train/trainer_options.hpp>
 
 namespace lindyn::train {
@@ -68,21 +67,9 @@ public:
       : objective_(std::move(objective)),
         weights_(weights),
         rule_(std::move(rule)),
-        options_(std::move(options)),
-        decay_(detail::grouped_decay_of(options_, parameters())),
-        decays_(detail::scheduled_decay(options_)),
+        rates_(std::move(options), parameters(), rule_),
         gradient_(weights.size()) {
-    require(options_.learning_rate > 0 && options_.learning_rate <= optimizer::largest_rate, "learning_rate",
-            options_.learning_rate, "positive, and at most 1e6");
-    require(options_.clip_norm >= 0, "clip_norm", options_.clip_norm, "not negative (0: gradients aren't clipped)");
     require_extent("weights.size()", weights.size(), parameters().size());
-    detail::require_rates(options_, decay_);
-    if (decays_) {
-      require(resumable, "decay_schedule", *decays_, "0 with an optimiser that takes no decay by ranges");
-      if constexpr (decays_itself)
-        require(rule_.options().decay.rate == 0, "decay_schedule", *decays_,
-                "0 where the optimiser's options have a decay of their own");
-    }
     confine(false);
     begin(0, false);
   }
@@ -92,7 +79,7 @@ public:
   /// Where each matrix lies in the flat buffers.
   [[nodiscard]] const parameter_table& parameters() const noexcept { return objective_.parameters(); }
   /// As they were given.
-  [[nodiscard]] const trainer_options& options() const noexcept { return options_; }
+  [[nodiscard]] const trainer_options& options() const noexcept { return rates_.options(); }
   /// The weights behind the steps made so far.
   [[nodiscard]] std::span<const scalar> weights() const noexcept { return weights_; }
   /// The optimiser, with what it remembers.
@@ -106,11 +93,11 @@ public:
   /// Seconds that observers took.
   [[nodiscard]] double observer_seconds() const noexcept { return seconds_of(observing_); }
   /// lr_t.
-  [[nodiscard]] double learning_rate(index step) const noexcept { return detail::learning_rate_at(options_, step); }
+  [[nodiscard]] double learning_rate(index step) const noexcept { return rates_.learning_rate(step); }
   /// lambda_t, which each group's base decay multiplies, of groups without a schedule of their own.
-  [[nodiscard]] double decay(index step) const noexcept { return options_.decay_schedule.value(step); }
+  [[nodiscard]] double decay(index step) const noexcept { return options().decay_schedule.value(step); }
   /// Sentences on schedules that a run of so many steps may not have been meant to have, as a window past its end.
-  [[nodiscard]] std::vector<std::string> warnings(index steps) const { return detail::warnings(options_, steps); }
+  [[nodiscard]] std::vector<std::string> warnings(index steps) const { return detail::warnings(options(), steps); }
 
   /// Loss and gradient of the batch that the next step takes, at the present weights; once for each step, however often
   /// it is called. Throws divergence_error if they aren't finite: the state stays.
@@ -177,28 +164,20 @@ public:
   /// Throws as evaluate and update do.
   template <observer<scalar, workspace>... Observers>
   run_end run(index until, workspace& memory, Observers&&... observers) {
-    progress tell(options_.tell);
+    progress tell(options().tell);
     while (steps_ <= until) {
       if (!observed_ && (false || ... || detail::wants(observers, steps_)) && !observe(memory, observers...))
         return run_end::observed;
       if (steps_ == until) break;
       step(memory);
       tell("training", static_cast<double>(steps_), static_cast<double>(until));
-      if (options_.stop && options_.stop()) return run_end::stopped;
+      if (options().stop && options().stop()) return run_end::stopped;
     }
     return run_end::reached;
   }
 
   /// All that the result depends on, but for the start and the number of steps.
-  [[nodiscard]] settings describe() {
-    settings all;
-    detail::append(all, "precision", sizeof(scalar) == 4 ? "float" : "double");
-    objective_.describe(all);
-    detail::append(all, "generator", "philox4x32-10");  // whose streams are counted by steps or epochs
-    if constexpr (requires { rule_.options(); }) detail::describe_if_known(all, rule_.options());
-    detail::describe(all, options_, decay_.groups());
-    return all;
-  }
+  [[nodiscard]] settings describe() { return rates_.describe(objective_, rule_); }
 
   /// Goes on from a state that was kept: `weights` become the trainer's, in its memory.
   /// \param steps     number of steps made
@@ -217,7 +196,6 @@ public:
 private:
   using clock = std::chrono::steady_clock;
   static constexpr bool resumable = optimizer::resumable_optimizer<Rule, scalar>;
-  static constexpr bool decays_itself = requires(const Rule& rule) { optimizer::require_valid(rule.options().decay); };
 
   [[nodiscard]] static double seconds_of(clock::duration spent) noexcept {
     return std::chrono::duration<double>(spent).count();
@@ -236,30 +214,19 @@ private:
     require(evaluated_, "step", steps_, "evaluated before its update");
     const auto begin = clock::now();
     const double rate = learning_rate(steps_);
-    const auto ranges = decay_of_step(rate);
+    const auto ranges = rates_.decay(rule_, steps_);
     double coupled = 0;
     for (const auto& range : ranges) coupled = std::max(coupled, range.factors.coupled);
     guard_.before_step(weights(), rule_, rate, coupled);
     evaluated_ = false;  // whatever fails from here on: what observers are told isn't clipped
-    if (options_.clip_norm > 0) optimizer::clip_by_global_norm(std::span(gradient_), options_.clip_norm, workers);
+    const double clip_norm = options().clip_norm;
+    if (clip_norm > 0) optimizer::clip_by_global_norm(std::span(gradient_), clip_norm, workers);
     move(rate, ranges, workers);
     confine(Rule::linear);
     guard_.behind_step(parameters(), weights_, rule_, steps_);
     ++steps_;
     observed_ = false;
     training_ += clock::now() - begin;
-  }
-
-  /// What decay does to the weights in this step; nothing, where that is the optimiser's own affair. Throws argument_error
-  /// for decay that would turn their sign.
-  [[nodiscard]] std::span<const optimizer::range_decay> decay_of_step([[maybe_unused]] double rate) {
-    if constexpr (resumable)
-      if (decays_) return decay_.at(detail::decay_at(options_, steps_), rate, steps_);
-    if constexpr (resumable && decays_itself) {
-      own_decay_ = {0, parameters().size(), optimizer::factors(rule_.options().decay, rate)};
-      return {&own_decay_, 1};
-    }
-    return {};
   }
 
   template <class Workers>
@@ -289,10 +256,7 @@ private:
   Objective objective_;
   std::span<scalar> weights_;
   Rule rule_;
-  trainer_options options_;
-  optimizer::grouped_decay decay_;
-  optimizer::range_decay own_decay_;
-  std::optional<std::string> decays_;  // a schedule of decay, if one isn't 0
+  detail::step_rates<Rule, scalar> rates_;
   detail::guard<scalar, Rule> guard_;
   std::vector<scalar> gradient_;
   task::evaluation evaluation_;
