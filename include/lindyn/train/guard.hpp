@@ -72,6 +72,27 @@ template <class Scalar>
           "finite; take a smaller learning_rate"};
 }
 
+/// The largest magnitude of finite numbers. Throws divergence_error, naming the first that isn't.
+template <class Scalar>
+[[nodiscard]] double largest_finite(std::string_view kind, const parameter_table& table, std::span<const Scalar> values,
+                                    index step) {
+  const auto largest = static_cast<double>(largest_magnitude(values));
+  if (!std::isfinite(largest)) throw divergence(kind, table, values, step);
+  return largest;
+}
+
+/// Whether a step might overflow.
+/// \param coupled           of the weights, joins the gradient at most
+/// \param largest_gradient  so far, and of what the optimiser remembers
+/// \param largest_weight    now
+template <class Scalar>
+[[nodiscard]] bool may_overflow(double learning_rate, double coupled, double largest_gradient, double largest_weight) {
+  // So far below overflow are the squares of the gradient, and its products with the learning rate over any epsilon of
+  // Adam's that makes sense.
+  const double safe = std::sqrt(std::sqrt(static_cast<double>(std::numeric_limits<Scalar>::max())));
+  return !(std::max({learning_rate, largest_gradient + coupled * largest_weight, largest_weight}) < safe);
+}
+
 /// Watches over a training's numbers. Where a step might overflow, it keeps a copy of what the step changes: so a
 /// training that diverges leaves the state before, and one that doesn't pays for looking at gradient and weights alone.
 template <class Scalar, class Rule>
@@ -79,24 +100,21 @@ class guard {
 public:
   /// Throws divergence_error unless weights, and what the optimiser remembers, are finite.
   void look_at_state(const parameter_table& table, std::span<const Scalar> weights, const Rule& rule, index step) {
-    largest_weight_ = checked("weights", table, weights, step);
+    largest_weight_ = largest_finite("weights", table, weights, step);
     if constexpr (optimizer::resumable_optimizer<Rule, Scalar>)
       for (const auto& [name, values] : rule.state())
-        largest_gradient_ = std::max(largest_gradient_, checked(name, table, values, step));
+        largest_gradient_ = std::max(largest_gradient_, largest_finite(name, table, values, step));
   }
 
   /// Throws divergence_error unless the gradient is finite.
   void look_at_gradient(const parameter_table& table, std::span<const Scalar> gradient, index step) {
-    largest_gradient_ = std::max(largest_gradient_, checked("gradient", table, gradient, step));
+    largest_gradient_ = std::max(largest_gradient_, largest_finite("gradient", table, gradient, step));
   }
 
   /// Before a step at that learning rate.
   /// \param coupled  of the weights, joins the gradient at most
   void before_step(std::span<const Scalar> weights, const Rule& rule, double learning_rate, double coupled = 0) {
-    // So far below overflow are the squares of the gradient, and its products with the learning rate over any epsilon
-    // of Adam's that makes sense.
-    const double safe = std::sqrt(std::sqrt(static_cast<double>(std::numeric_limits<Scalar>::max())));
-    risky_ = !(std::max({learning_rate, largest_gradient_ + coupled * largest_weight_, largest_weight_}) < safe);
+    risky_ = may_overflow<Scalar>(learning_rate, coupled, largest_gradient_, largest_weight_);
     if (!risky_) return;
     weights_.assign(weights.begin(), weights.end());
     rule_ = rule;
@@ -105,7 +123,7 @@ public:
   /// Behind it. If it overflowed, brings back the state before and throws divergence_error.
   void behind_step(const parameter_table& table, std::span<Scalar> weights, Rule& rule, index step) {
     if (!risky_) {
-      largest_weight_ = checked("weights", table, std::span<const Scalar>(weights), step);
+      largest_weight_ = largest_finite<Scalar>("weights", table, weights, step);
       return;
     }
     try {
@@ -118,14 +136,6 @@ public:
   }
 
 private:
-  /// The largest entry.
-  [[nodiscard]] static double checked(std::string_view kind, const parameter_table& table,
-                                      std::span<const Scalar> values, index step) {
-    const auto largest = static_cast<double>(largest_magnitude(values));
-    if (!std::isfinite(largest)) throw divergence(kind, table, values, step);
-    return largest;
-  }
-
   double largest_gradient_ = 0, largest_weight_ = 0;  // so far, and now
   bool risky_ = false;
   std::vector<Scalar> weights_;
