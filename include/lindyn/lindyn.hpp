@@ -92,6 +92,7 @@
 #include <lindyn/core/aligned_vector.hpp>
 #include <lindyn/core/enumerators.hpp>
 #include <lindyn/core/errors.hpp>
+#include <lindyn/core/host_device.hpp>
 #include <lindyn/core/parallel.hpp>
 #include <lindyn/core/parameter_table.hpp>
 #include <lindyn/core/progress.hpp>
@@ -162,6 +163,7 @@
 #include <lindyn/optimizer/decay.hpp>
 #include <lindyn/optimizer/elementwise.hpp>
 #include <lindyn/optimizer/elementwise_rule.hpp>
+#include <lindyn/optimizer/formulas.hpp>
 #include <lindyn/optimizer/groups.hpp>
 #include <lindyn/optimizer/memory.hpp>
 #include <lindyn/optimizer/momentum.hpp>

@@ -12,6 +12,7 @@
 
 #include <lindyn/optimizer/decay.hpp>
 #include <lindyn/optimizer/elementwise_rule.hpp>
+#include <lindyn/optimizer/formulas.hpp>
 
 namespace lindyn::optimizer {
 
@@ -43,7 +44,6 @@ struct adam_options {
 template <class Scalar>
 class adam : public elementwise_rule<adam<Scalar>, Scalar, adam_options, 2> {
   using base = elementwise_rule<adam<Scalar>, Scalar, adam_options, 2>;
-  friend base;
 
 public:
   static constexpr bool linear = false;  ///< see the concept `optimizer`
@@ -70,21 +70,22 @@ public:
   /// v, laid out as the weights.
   [[nodiscard]] std::span<const Scalar> second_moment() const noexcept { return this->memory_[1]; }
 
-private:
-  template <class Use>
-  void with_step(double learning_rate, std::int64_t steps, Use&& use) {
+  /// What all entries share in step t, from 1.
+  [[nodiscard]] step_numbers<Scalar> numbers(double learning_rate, std::int64_t steps) const {
     const adam_options& options = this->options_;
     const auto t = static_cast<double>(steps);
-    const auto beta1 = static_cast<Scalar>(options.beta1), beta2 = static_cast<Scalar>(options.beta2);
-    const auto rest1 = static_cast<Scalar>(1 - options.beta1), rest2 = static_cast<Scalar>(1 - options.beta2);
-    const auto rate = static_cast<Scalar>(learning_rate / (1 - std::pow(options.beta1, t)));
-    const auto correction = static_cast<Scalar>(1 / std::sqrt(1 - std::pow(options.beta2, t)));
-    const auto epsilon = static_cast<Scalar>(options.epsilon);
-    use([=, first = this->memory_[0].data(), second = this->memory_[1].data()](index i, Scalar g) {
-      first[i] = beta1 * first[i] + rest1 * g;
-      second[i] = beta2 * second[i] + rest2 * g * g;
-      return rate * first[i] / (correction * std::sqrt(second[i]) + epsilon);
-    });
+    return {static_cast<Scalar>(learning_rate / (1 - std::pow(options.beta1, t))),
+            static_cast<Scalar>(1 / std::sqrt(1 - std::pow(options.beta2, t)))};
+  }
+  /// Calls use(formula).
+  template <class Use>
+  void with_formula(Use&& use) const {
+    const adam_options& options = this->options_;
+    use(adam_formula<Scalar>{.beta1 = static_cast<Scalar>(options.beta1),
+                             .rest1 = static_cast<Scalar>(1 - options.beta1),
+                             .beta2 = static_cast<Scalar>(options.beta2),
+                             .rest2 = static_cast<Scalar>(1 - options.beta2),
+                             .epsilon = static_cast<Scalar>(options.epsilon)});
   }
 };
 

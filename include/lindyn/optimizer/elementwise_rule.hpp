@@ -4,28 +4,35 @@
 /// \file
 /// What all optimisers have in common that move every entry by itself.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/optimizer/decay.hpp>
 #include <lindyn/optimizer/elementwise.hpp>
+#include <lindyn/optimizer/formulas.hpp>
 #include <lindyn/optimizer/memory.hpp>
 #include <lindyn/optimizer/optimizer.hpp>
 
 namespace lindyn::optimizer {
 
-/// Steps, decay and memory of a rule that says what step(i, g) it takes from entry i:
-/// w_i <- keep w_i - step(i, g_i + coupled w_i). One pass over the weights, their gradient and the memory; nothing is
-/// allocated.
-/// \tparam Rule     the rule, which derives from this; its `with_step(learning_rate, t, use)` calls `use` with `step`
+/// Steps, decay and memory of a rule with a formula for what it takes from an entry, see formulas.hpp:
+/// w <- keep w - formula(numbers, g + coupled w, remembered..). One pass over the weights, their gradient and the memory;
+/// nothing is allocated.
+/// \tparam Rule     the rule, which derives from this; it has `numbers(learning_rate, t)` and `with_formula(use)`
 /// \tparam Options  of the rule; `decay` among them
 /// \tparam Count    number of arrays that it remembers
 template <class Rule, class Scalar, class Options, std::size_t Count>
 class elementwise_rule {
 public:
+  using scalar = Scalar;                        ///< of weights and memory
+  using options_type = Options;                 ///< of the rule
+  static constexpr std::size_t arrays = Count;  ///< number of arrays that it remembers
+
   /// One step, with the options' decay of every entry. Throws shape_error for another number of weights or derivatives,
   /// argument_error for a negative rate; and nothing has changed then.
   void step(std::span<Scalar> weights, std::span<const Scalar> gradient, double learning_rate) {
@@ -45,7 +52,10 @@ public:
     detail::require_learning_rate(learning_rate);
     detail::require_ranges(memory_.size(), ranges);
     const auto t = memory_.count_step();
-    static_cast<Rule*>(this)->with_step(learning_rate, t, [&](const auto& step) {
+    const Rule& rule = static_cast<const Rule&>(*this);
+    const auto now = rule.numbers(learning_rate, t);
+    rule.with_formula([&](const auto& formula) {
+      const auto step = step_of(formula, now, std::make_index_sequence<Count>());
       detail::for_each_part(memory_.size(), ranges, workers, [&](index begin, index end, const decay_factors& decay) {
         detail::subtract_steps(decay, weights.data(), gradient.data(), begin, end, step);
       });
@@ -78,6 +88,15 @@ protected:
     require_valid(options.decay);
   }
 
+private:
+  /// step(i, g) of the formula, on the elements of entry i in all arrays.
+  template <class Formula, std::size_t... Which>
+  [[nodiscard]] auto step_of(const Formula& formula, const step_numbers<Scalar>& now, std::index_sequence<Which...>) {
+    return [formula, now, remembered = std::array<Scalar*, Count>{memory_[Which].data()...}](
+               [[maybe_unused]] index i, Scalar g) { return formula(now, g, remembered[Which][i]...); };
+  }
+
+protected:
   Options options_;               ///< what the rule was made with
   memory<Scalar, Count> memory_;  ///< what it remembers
 };

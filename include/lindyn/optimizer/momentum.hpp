@@ -9,6 +9,7 @@
 
 #include <lindyn/optimizer/decay.hpp>
 #include <lindyn/optimizer/elementwise_rule.hpp>
+#include <lindyn/optimizer/formulas.hpp>
 
 namespace lindyn::optimizer {
 
@@ -39,7 +40,6 @@ struct momentum_options {
 template <class Scalar>
 class momentum : public elementwise_rule<momentum<Scalar>, Scalar, momentum_options, 1> {
   using base = elementwise_rule<momentum<Scalar>, Scalar, momentum_options, 1>;
-  friend base;
 
 public:
   static constexpr bool linear = true;  ///< see the concept `optimizer`
@@ -53,21 +53,18 @@ public:
   /// m, laid out as the weights.
   [[nodiscard]] std::span<const Scalar> buffer() const noexcept { return this->memory_[0]; }
 
-private:
+  /// What all entries share in step t, from 1.
+  [[nodiscard]] static step_numbers<Scalar> numbers(double learning_rate, std::int64_t) noexcept {
+    return {static_cast<Scalar>(learning_rate), 1};
+  }
+  /// Calls use(formula).
   template <class Use>
-  void with_step(double learning_rate, std::int64_t, Use&& use) {
-    const auto rate = static_cast<Scalar>(learning_rate), share = static_cast<Scalar>(this->options_.momentum);
-    Scalar* const buffer = this->memory_[0].data();
+  void with_formula(Use&& use) const {
+    const auto share = static_cast<Scalar>(this->options_.momentum);
     if (this->options_.nesterov)
-      use([=](index i, Scalar g) {
-        buffer[i] = share * buffer[i] + g;
-        return rate * (g + share * buffer[i]);
-      });
+      use(nesterov_formula<Scalar>{share});
     else
-      use([=](index i, Scalar g) {
-        buffer[i] = share * buffer[i] + g;
-        return rate * buffer[i];
-      });
+      use(heavy_ball_formula<Scalar>{share});
   }
 };
 

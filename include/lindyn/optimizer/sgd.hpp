@@ -8,6 +8,7 @@
 
 #include <lindyn/optimizer/decay.hpp>
 #include <lindyn/optimizer/elementwise_rule.hpp>
+#include <lindyn/optimizer/formulas.hpp>
 
 namespace lindyn::optimizer {
 
@@ -30,7 +31,6 @@ struct sgd_options {
 template <class Scalar>
 class sgd : public elementwise_rule<sgd<Scalar>, Scalar, sgd_options, 0> {
   using base = elementwise_rule<sgd<Scalar>, Scalar, sgd_options, 0>;
-  friend base;
 
 public:
   static constexpr bool linear = true;  ///< see the concept `optimizer`
@@ -39,11 +39,14 @@ public:
   /// \param options  throws argument_error for decay that makes no sense
   explicit sgd(index size, const sgd_options& options = {}) : base(size, options, {}) {}
 
-private:
+  /// What all entries share in step t, from 1.
+  [[nodiscard]] static step_numbers<Scalar> numbers(double learning_rate, std::int64_t) noexcept {
+    return {static_cast<Scalar>(learning_rate), 1};
+  }
+  /// Calls use(formula).
   template <class Use>
-  void with_step(double learning_rate, std::int64_t, Use&& use) {
-    const auto rate = static_cast<Scalar>(learning_rate);
-    use([rate](index, Scalar g) { return rate * g; });
+  void with_formula(Use&& use) const {
+    use(sgd_formula<Scalar>());
   }
 };
 
