@@ -43,6 +43,16 @@ private:
 
 namespace detail {
 
+/// Throws run_error, with that error nested in it; nothing for none.
+inline void rethrow_as_run_error(index run, const std::exception_ptr& error) {
+  if (!error) return;
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& reason) {
+    std::throw_with_nested(run_error(run, reason.what()));
+  }
+}
+
 /// Whose turn it is among runs that wait: of those furthest behind, the first. For several threads.
 class turns {
 public:
@@ -137,8 +147,8 @@ public:
                 "those of the ensemble, which were handed over");
         require(std::ranges::any_of(own, [](scalar weight) { return weight != 0; }), "weights", "all 0",
                 "filled by make with those of the start");
-      } catch (const std::exception& reason) {
-        std::throw_with_nested(run_error(run, reason.what()));
+      } catch (...) {
+        detail::rethrow_as_run_error(run, std::current_exception());
       }
     }
     failures_.resize(trainers_.size());
@@ -222,20 +232,11 @@ public:
         }
       }
     });
-    for (index run = 0; run < count(); ++run) rethrow(run, errors[static_cast<std::size_t>(run)]);
+    for (index run = 0; run < count(); ++run) detail::rethrow_as_run_error(run, errors[static_cast<std::size_t>(run)]);
     return ends;
   }
 
 private:
-  static void rethrow(index run, const std::exception_ptr& error) {
-    if (!error) return;
-    try {
-      std::rethrow_exception(error);
-    } catch (const std::exception& reason) {
-      std::throw_with_nested(run_error(run, reason.what()));
-    }
-  }
-
   index total_;
   workspace memory_;
   aligned_vector<scalar> weights_;
