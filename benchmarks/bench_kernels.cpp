@@ -50,7 +50,6 @@ struct dense {
   layer size;
   host::array<S> x, w, y, bias, dw;
   host on;
-  host::prepared<S> weights;
 
   explicit dense(const layer& of)
       : size(of),
@@ -58,9 +57,7 @@ struct dense {
         w(numbers<S>(of.outputs * of.inputs, 0.1)),
         y(numbers<S>(of.rows * of.outputs, 1)),
         bias(numbers<S>(of.outputs, 1)),
-        dw(w) {
-    on.prepare(weights_in(), weights);
-  }
+        dw(w) {}
   [[nodiscard]] strided_matrix<const S> weights_in() const {
     return {w.data(), size.outputs, size.inputs, size.inputs};
   }
@@ -77,20 +74,10 @@ struct dense {
 };
 
 template <class S>
-void prepare(benchmark::State& state, const layer& size) {
-  dense<S> of(size);
-  for (auto _ : state) {
-    of.on.prepare(of.weights_in(), of.weights);
-    benchmark::ClobberMemory();
-  }
-  benchmarks::set_floor(state, {.bytes = 3 * static_cast<double>(of.w.size() * sizeof(S))});
-}
-
-template <class S>
 void product(benchmark::State& state, const layer& size) {
   dense<S> of(size);
   for (auto _ : state) {
-    of.on.template linear<S>(of.inputs(), of.weights, of.bias.data(), of.outputs(), update::assign);
+    of.on.template linear<S>(of.inputs(), of.weights_in(), of.bias.data(), of.outputs(), update::assign);
     benchmark::ClobberMemory();
   }
   of.set_floor(state);
@@ -113,7 +100,7 @@ template <class S>
 void backward_input(benchmark::State& state, const layer& size) {
   dense<S> of(size);
   for (auto _ : state) {
-    of.on.template linear_backward_input<S>(of.outputs(), of.weights, of.inputs(), update::assign);
+    of.on.template linear_backward_input<S>(of.outputs(), of.weights_in(), of.inputs(), update::assign);
     benchmark::ClobberMemory();
   }
   of.set_floor(state);
@@ -220,9 +207,11 @@ void cross_entropy(benchmark::State& state, index rows, index columns) {
   std::vector<int> answers(static_cast<std::size_t>(rows)), counts(answers.size(), 1);
   for (std::size_t r = 0; r < answers.size(); ++r) answers[r] = static_cast<int>(r) % static_cast<int>(columns);
   host on;
+  lindyn::backend::answer_score score;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(on.cross_entropy<float>({logits.data(), rows, columns, columns}, answers, counts, 0.01,
-                                                     {slopes.data(), rows, columns, columns}));
+    on.cross_entropy<float>({logits.data(), rows, columns, columns}, answers, counts, 0.01,
+                            {slopes.data(), rows, columns, columns}, &score);
+    benchmark::DoNotOptimize(score);
     benchmark::ClobberMemory();
   }
   const auto entries = static_cast<double>(rows * columns);
@@ -237,7 +226,6 @@ const bool registered = [] {
   for (const layer& size : {layer{118, 64, 64}, layer{300, 64, 64}, layer{118, 64, 256}, layer{300, 64, 256},
                             layer{118, 256, 64}, layer{300, 256, 64}, layer{500, 128, 128}, layer{500, 128, 512},
                             layer{1500, 128, 512}, layer{500, 512, 128}, layer{1500, 512, 128}, layer{512, 128, 97}}) {
-    add("kernel/prepare/float" + size.name(), prepare<float>, size);
     add("kernel/product/float" + size.name(), product<float>, size);
     add("kernel/product_by_eigen/float" + size.name(), product_by_eigen<float>, size);
     add("kernel/backward_input/float" + size.name(), backward_input<float>, size);

@@ -58,4 +58,14 @@ double difference(const Array& found, const Other& expected) {
   return worst == 0 ? 0 : worst / largest;
 }
 
+/// What the cross-entropy kernel of a backend of one run finds.
+template <class S, class Backend>
+lindyn::backend::answer_score cross_entropy(Backend& on, strided_matrix<const S> logits,
+                                            const std::vector<int>& answers, const std::vector<int>& counts,
+                                            double scale, strided_matrix<S> derivative = {}) {
+  lindyn::backend::answer_score result;
+  on.cross_entropy(logits, answers, counts, scale, derivative, &result);
+  return result;
+}
+
 }  // namespace backend_test

@@ -107,8 +107,8 @@ TEST_CASE_TEMPLATE("cross-entropy of any shape is that of plain, with and withou
     const auto counts = random_numbers(size.rows, 4, seed++);
     check_against_plain(size.columns == 1 ? 1 : bound, [&](auto& on) {  // a single logit has loss and derivative zero
       auto derivative = logits;
-      const auto score = on.cross_entropy(logits.input(), answers, counts, 0.01, derivative.view());
-      const auto alone = on.cross_entropy(logits.input(), answers, counts, 0.01, strided_matrix<S>{});
+      const auto score = backend_test::cross_entropy<S>(on, logits.input(), answers, counts, 0.01, derivative.view());
+      const auto alone = backend_test::cross_entropy<S>(on, logits.input(), answers, counts, 0.01);
       CHECK(alone.loss == score.loss);
       CHECK(alone.correct == score.correct);
       const std::vector<S> scores{static_cast<S>(score.loss), static_cast<S>(score.correct),
@@ -122,8 +122,8 @@ TEST_CASE("a loss of 1e-12 and its derivative keep six digits in float") {
   host on;
   std::vector<float> z(20, 0.0F), dz(20);
   z[17] = 30;
-  const auto score =
-      on.cross_entropy<float>({z.data(), 1, 20, 20}, std::vector{17}, std::vector{1}, 1, {dz.data(), 1, 20, 20});
+  const auto score = backend_test::cross_entropy<float>(on, {z.data(), 1, 20, 20}, std::vector{17}, std::vector{1}, 1,
+                                                        {dz.data(), 1, 20, 20});
   const double others = 19 * std::exp(-30.0);
   CHECK(score.loss == doctest::Approx(others).epsilon(1e-4));  // 1 + 1.8e-12 has an error of 1e-16
   CHECK(dz[17] == doctest::Approx(-others).epsilon(1e-4));
@@ -139,11 +139,11 @@ TEST_CASE_TEMPLATE("of equal logits the first answers; one that isn't finite sho
     z[20] = z[5] = z[36] = S(2);
     const std::vector<int> answers{answer};
     const strided_matrix<const S> logits{z.data(), 1, 37, 37};
-    CHECK(on.cross_entropy(logits, answers, counts, 1, strided_matrix<S>{}).correct == (answer == 5 ? 3 : 0));
+    CHECK(backend_test::cross_entropy<S>(on, logits, answers, counts, 1).correct == (answer == 5 ? 3 : 0));
     constexpr S infinity = std::numeric_limits<S>::infinity();
     for (const S bad : {std::numeric_limits<S>::quiet_NaN(), infinity, -infinity}) {
       z[5] = z[static_cast<std::size_t>(answer)] = bad;
-      const auto score = on.cross_entropy(logits, answers, counts, 1, strided_matrix<S>{});
+      const auto score = backend_test::cross_entropy<S>(on, logits, answers, counts, 1);
       CHECK_FALSE(std::isfinite(score.loss));
       CHECK(score.correct == 0);
     }
@@ -198,10 +198,9 @@ TEST_CASE("no kernel allocates once it has seen a size; a copy of a backend has 
   matrix<float> a(10, 32, 0, 1), b(10, 32, 0, 2), c(10, 32, 0, 3), d(10, 32, 0, 4);
   const matrix<float> w(32, 32, 0, 5);
   std::vector<float> patterns(60), gain(32, 1.0F), saved(20), dgain(32), dbias(32);
-  const auto all_kernels = [&](host& on, host::prepared<float>& p) {
-    on.prepare(w.input(), p);
-    on.linear<float>(a.input(), p, nullptr, b.view(), update::assign);
-    on.linear_backward_input(b.input(), p, c.view(), update::add);
+  const auto all_kernels = [&](host& on) {
+    on.linear<float>(a.input(), w.input(), nullptr, b.view(), update::assign);
+    on.linear_backward_input(b.input(), w.input(), c.view(), update::add);
     on.linear_backward_weights<float>(b.input(), a.input(), {d.entries.data(), 10, 32, 32}, nullptr);
     on.layer_norm(a.input(), gain.data(), gain.data(), b.view(), saved.data());
     on.layer_norm_backward<float>(a.input(), saved.data(), gain.data(), b.input(), c.view(), update::add, dgain.data(),
@@ -213,22 +212,21 @@ TEST_CASE("no kernel allocates once it has seen a size; a copy of a backend has 
     on.attend(2, a.input(), {}, a.input(), a.input(), {keys, 3, segments}, patterns.data(), b.view());
     on.attend_backward<float>(2, a.input(), {}, a.input(), a.input(), {keys, 3, segments}, patterns.data(), b.input(),
                               c.view(), d.view(), b.view());
-    const auto score = on.cross_entropy(a.input(), rows, counts, 1, c.view());
-    on.fill<float>(gain, 1.0F);
-    on.copy<float>(dgain, dbias);
+    const auto score = backend_test::cross_entropy<float>(on, a.input(), rows, counts, 1, c.view());
+    on.fill<float>(gain.data(), 32, 1.0F);
+    on.copy<float>(dgain.data(), dbias.data(), 32);
     return score.loss;
   };
   for (const int threads : {1, 2}) {
     host on(threads);
-    host::prepared<float> p;
-    const double loss = all_kernels(on, p);
+    const double loss = all_kernels(on);
     const long before = allocations;
     CHECK(before > 0);
-    CHECK(all_kernels(on, p) == loss);
+    CHECK(all_kernels(on) == loss);
     CHECK(allocations == before);
     host copy = on;
     CHECK(copy.threads() == threads);
-    CHECK(all_kernels(copy, p) == loss);
+    CHECK(all_kernels(copy) == loss);
   }
 }
 

@@ -43,8 +43,6 @@ struct sizes {
 TEST_CASE_TEMPLATE("products of any size are those of plain, and the same bits for 1, 2 and 4 threads", S, float,
                    double) {
   lindyn::backend::plain oracle;
-  lindyn::backend::plain::prepared<S> exact;
-  host::prepared<S> weights;  // shared by all sizes: what it held before doesn't matter
   host backends[]{host(1), host(2), host(4)};
   std::uint64_t seed = 1;
   for (const sizes size : {sizes{1, 1, 1, 0}, sizes{2, 3, 5, 1}, sizes{5, 17, 33, 0}, sizes{7, 64, 16, 3},
@@ -55,23 +53,21 @@ TEST_CASE_TEMPLATE("products of any size are those of plain, and the same bits f
     const matrix<S> x(size.rows, size.inputs, size.gaps, seed++), w(size.outputs, size.inputs, size.gaps, seed++),
         dy(size.rows, size.outputs, size.gaps, seed++);
     const matrix<S> bias(1, size.outputs, 0, seed++);
-    oracle.prepare(w.input(), exact);
     for (const update how : {update::assign, update::add}) {
       const bool biased = (how == update::add) == (size.gaps > 0);
       const S* const offset = biased ? bias.entries.data() : nullptr;
       const matrix<S> y(size.rows, size.outputs, size.gaps, seed++), dx(size.rows, size.inputs, size.gaps, seed++),
           dw(size.outputs, size.inputs, size.gaps, seed++), dbias(1, size.outputs, 0, seed++);
       auto plain_y = y, plain_dx = dx, plain_dw = dw, plain_dbias = dbias;
-      oracle.linear(x.input(), exact, offset, plain_y.view(), how);
-      oracle.linear_backward_input(dy.input(), exact, plain_dx.view(), how);
+      oracle.linear(x.input(), w.input(), offset, plain_y.view(), how);
+      oracle.linear_backward_input(dy.input(), w.input(), plain_dx.view(), how);
       oracle.linear_backward_weights(dy.input(), x.input(), plain_dw.view(),
                                      biased ? plain_dbias.entries.data() : nullptr);
       std::vector<std::vector<S>> first;
       for (host& on : backends) {
         auto found_y = y, found_dx = dx, found_dw = dw, found_dbias = dbias;
-        on.prepare(w.input(), weights);
-        on.linear(x.input(), weights, offset, found_y.view(), how);
-        on.linear_backward_input(dy.input(), weights, found_dx.view(), how);
+        on.linear(x.input(), w.input(), offset, found_y.view(), how);
+        on.linear_backward_input(dy.input(), w.input(), found_dx.view(), how);
         on.linear_backward_weights(dy.input(), x.input(), found_dw.view(),
                                    biased ? found_dbias.entries.data() : nullptr);
         const std::vector all{found_y.entries, found_dx.entries, found_dw.entries, found_dbias.entries};
@@ -95,9 +91,7 @@ TEST_CASE("a gradient over no rows is zero, and a product of no rows writes noth
   on.linear_backward_weights<float>(dy, x, {dw.data(), 2, 3, 3}, dbias.data());
   CHECK(dw == std::vector<float>(6));
   CHECK(dbias == std::vector<float>(2));
-  host::prepared<float> weights;
-  on.prepare<float>({dw.data(), 2, 3, 3}, weights);
-  on.linear<float>(x, weights, nullptr, {nothing.data(), 0, 2, 2}, update::assign);
+  on.linear<float>(x, {dw.data(), 2, 3, 3}, nullptr, {nothing.data(), 0, 2, 2}, update::assign);
 }
 
 TEST_CASE("numbers that aren't finite come out of a product as such, and spoil no other row") {
@@ -105,9 +99,7 @@ TEST_CASE("numbers that aren't finite come out of a product as such, and spoil n
   matrix<float> x(9, 5, 0, 1), y(9, 3, 0, 2);
   const matrix<float> w(3, 5, 0, 3);
   x.view()(4, 2) = std::numeric_limits<float>::quiet_NaN();
-  host::prepared<float> weights;
-  on.prepare(w.input(), weights);
-  on.linear<float>(x.input(), weights, nullptr, y.view(), update::assign);
+  on.linear<float>(x.input(), w.input(), nullptr, y.view(), update::assign);
   for (int r = 0; r < 9; ++r)
     for (int c = 0; c < 3; ++c) CHECK(std::isnan(y.view()(r, c)) == (r == 4));
 }

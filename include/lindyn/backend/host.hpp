@@ -31,9 +31,9 @@ public:
   template <class S>
   using array = aligned_vector<S>;
 
-  /// The weights of a product, where they are.
-  template <class S>
-  using prepared = host_weights<S>;
+  static constexpr bool host_memory = true;  ///< the host can read and write it
+  /// It computes one run.
+  [[nodiscard]] static constexpr int runs() noexcept { return 1; }
 
   /// \param threads  how many threads work, the calling one included
   /// \throws argument_error  if that is less than 1
@@ -45,41 +45,39 @@ public:
   /// The threads, for work on flat memory between kernels.
   [[nodiscard]] worker_pool& workers() noexcept { return pool_; }
 
-  /// p becomes W, which stays where it is until the products are done.
-  template <class S>
-  void prepare(strided_matrix<const S> w, prepared<S>& p) {
-    p.matrix = w;
-  }
-
   /// y = x W' + bias; `bias` may be null.
   template <class S>
-  void linear(strided_matrix<const S> x, const prepared<S>& p, const S* bias, strided_matrix<S> y, update how) {
-    detail::linear(pool_, memory<detail::panels<S>>(), x, p.matrix, bias, y, how);
+  void linear(strided_matrix<const S> x, strided_matrix<const S> w, vector_argument<const S> bias, strided_matrix<S> y,
+              update how) {
+    detail::linear(pool_, memory<detail::panels<S>>(), x, w, bias.data, y, how);
   }
 
   /// dx = dy W.
   template <class S>
-  void linear_backward_input(strided_matrix<const S> dy, const prepared<S>& p, strided_matrix<S> dx, update how) {
-    detail::linear_backward_input(pool_, memory<detail::panels<S>>(), dy, p.matrix, dx, how);
+  void linear_backward_input(strided_matrix<const S> dy, strided_matrix<const S> w, strided_matrix<S> dx, update how) {
+    detail::linear_backward_input(pool_, memory<detail::panels<S>>(), dy, w, dx, how);
   }
 
   /// dW = dy' x, dbias = column sums of dy; `dbias` may be null.
   template <class S>
-  void linear_backward_weights(strided_matrix<const S> dy, strided_matrix<const S> x, strided_matrix<S> dw, S* dbias) {
-    detail::linear_backward_weights(pool_, dy, x, dw, dbias);
+  void linear_backward_weights(strided_matrix<const S> dy, strided_matrix<const S> x, strided_matrix<S> dw,
+                               vector_argument<S> dbias) {
+    detail::linear_backward_weights(pool_, dy, x, dw, dbias.data);
   }
 
   /// y = gain (x - mean) / sqrt(variance + 1e-5) + bias by rows; saved: mean and 1 / deviation.
   template <class S>
-  void layer_norm(strided_matrix<const S> x, const S* gain, const S* bias, strided_matrix<S> y, S* saved) {
-    detail::layer_norm(pool_, x, gain, bias, y, saved);
+  void layer_norm(strided_matrix<const S> x, vector_argument<const S> gain, vector_argument<const S> bias,
+                  strided_matrix<S> y, vector_argument<S> saved) {
+    detail::layer_norm(pool_, x, gain.data, bias.data, y, saved.data);
   }
 
   /// Derivatives of layer_norm by x, gain and bias.
   template <class S>
-  void layer_norm_backward(strided_matrix<const S> x, const S* saved, const S* gain, strided_matrix<const S> dy,
-                           strided_matrix<S> dx, update how, S* dgain, S* dbias) {
-    detail::layer_norm_backward(pool_, scratch<S>(), x, saved, gain, dy, dx, how, dgain, dbias);
+  void layer_norm_backward(strided_matrix<const S> x, vector_argument<const S> saved, vector_argument<const S> gain,
+                           strided_matrix<const S> dy, strided_matrix<S> dx, update how, vector_argument<S> dgain,
+                           vector_argument<S> dbias) {
+    detail::layer_norm_backward(pool_, scratch<S>(), x, saved.data, gain.data, dy, dx, how, dgain.data, dbias.data);
   }
 
   /// x = f(x), derivative = f'(x).
@@ -96,49 +94,63 @@ public:
 
   /// y[i] = x[rows[i]].
   template <class S>
-  void gather_rows(strided_matrix<const S> x, std::span<const int> rows, strided_matrix<S> y, update how) {
+  void gather_rows(strided_matrix<const S> x, const index_table& rows, strided_matrix<S> y, update how) {
     detail::gather_rows(pool_, x, rows, y, how);
   }
 
   /// dx[rows[i]] += dy[i], in the order of i.
   template <class S>
-  void scatter_rows(strided_matrix<const S> dy, std::span<const int> rows, strided_matrix<S> dx) {
-    detail::scatter_rows(pool_, dy, rows, dx);
+  void scatter_rows(strided_matrix<const S> dy, const row_table& table, strided_matrix<S> dx) {
+    detail::scatter_rows(pool_, dy, table.rows, dx);
   }
 
   /// Attention of several heads over the visible keys; see the concept.
   template <class S>
-  void attend(int heads, strided_matrix<const S> q, std::span<const int> query_rows, strided_matrix<const S> k,
-              strided_matrix<const S> v, const visible_keys& visible, S* patterns, strided_matrix<S> out) {
-    detail::attend(pool_, scratch<S>(), {heads, q, query_rows, k, v, visible}, patterns, out);
+  void attend(int heads, strided_matrix<const S> q, const index_table& query_rows, strided_matrix<const S> k,
+              strided_matrix<const S> v, const visible_keys& visible, vector_argument<S> patterns,
+              strided_matrix<S> out) {
+    detail::attend(pool_, scratch<S>(), {heads, q, query_rows, k, v, visible}, patterns.data, out);
   }
 
   /// Derivatives of attend by q, k and v.
   template <class S>
-  void attend_backward(int heads, strided_matrix<const S> q, std::span<const int> query_rows, strided_matrix<const S> k,
-                       strided_matrix<const S> v, const visible_keys& visible, const S* patterns,
+  void attend_backward(int heads, strided_matrix<const S> q, const row_table& query_table, strided_matrix<const S> k,
+                       strided_matrix<const S> v, const visible_keys& visible, vector_argument<const S> patterns,
                        strided_matrix<const S> dout, strided_matrix<S> dq, strided_matrix<S> dk, strided_matrix<S> dv) {
-    detail::attend_backward(pool_, scratch<S>(), {heads, q, query_rows, k, v, visible}, patterns, dout, dq, dk, dv);
+    detail::attend_backward(pool_, scratch<S>(), {heads, q, query_table.rows, k, v, visible}, patterns.data, dout, dq,
+                            dk, dv);
   }
 
   /// Loss in double, right answers, and scale count (softmax - 1[answer]).
   template <class S>
-  [[nodiscard]] answer_score cross_entropy(strided_matrix<const S> logits, std::span<const int> answers,
-                                           std::span<const int> counts, double scale, strided_matrix<S> dlogits) {
-    return detail::cross_entropy(pool_, logits, answers, counts, scale, dlogits);
+  void cross_entropy(strided_matrix<const S> logits, const index_table& answers, const index_table& counts,
+                     double scale, strided_matrix<S> dlogits, answer_score* scores) {
+    *scores = detail::cross_entropy(pool_, logits, answers, counts, scale, dlogits);
   }
 
-  /// Every entry becomes `value`.
+  /// The first `size` entries become `value`.
   template <class S>
-  void fill(std::span<S> flat, S value) {
-    std::fill(flat.begin(), flat.end(), value);
+  void fill(run_vector<S> to, index size, S value) {
+    std::fill_n(to.data, size, value);
   }
 
-  /// `to` becomes `from`.
+  /// The first `size` entries of `to` become those of `from`.
   template <class S>
-  void copy(std::span<const S> from, std::span<S> to) {
-    std::copy(from.begin(), from.end(), to.begin());
+  void copy(run_vector<const S> from, vector_argument<S> to, index size) {
+    std::copy_n(from.data, size, to.data);
   }
+
+  /// \{
+  /// Copies from or to the host's memory, which this is.
+  template <class T>
+  void from_host(std::span<const T> from, T* to) {
+    std::ranges::copy(from, to);
+  }
+  template <class T>
+  void to_host(const T* from, std::span<T> to) {
+    std::copy_n(from, to.size(), to.begin());
+  }
+  /// \}
 
 private:
   // Memory of kernels, which grows to what the largest call needs.

@@ -26,7 +26,7 @@ template <class S>
 struct attention_input {
   index heads;
   strided_matrix<const S> q;
-  std::span<const int> query_rows;
+  const index_table& query_rows;
   strided_matrix<const S> k, v;
   const visible_keys& visible;
 
@@ -56,8 +56,8 @@ public:
         context_(in.visible.context),
         of_(of),
         scale_(S(1) / std::sqrt(static_cast<S>(width_))),
-        query_rows_(in.query_rows.empty() ? nullptr : in.query_rows.data() + of.first),
-        keys_(in.visible.keys.data() + of.first * in.visible.context),
+        query_rows_(in.query_rows.empty() ? nullptr : in.query_rows.data + of.first),
+        keys_(in.visible.keys.data + of.first * in.visible.context),
         q_(in.q),
         k_(in.k),
         v_(in.v) {}

@@ -115,20 +115,19 @@ row_score cross_entropy_row(const S* logits, index columns, index answer, int co
 /// Loss, right answers, and their derivative. Chunks have sums of their own, which are added in their order: there are
 /// never more than `most` of them.
 template <class S>
-answer_score cross_entropy(worker_pool& pool, strided_matrix<const S> logits, std::span<const int> answers,
-                           std::span<const int> counts, double scale, strided_matrix<S> dlogits) {
+answer_score cross_entropy(worker_pool& pool, strided_matrix<const S> logits, const index_table& answers,
+                           const index_table& counts, double scale, strided_matrix<S> dlogits) {
   constexpr index most = 64;
   const index chunk_rows = std::max<index>(64, (logits.rows + most - 1) / most);
   std::array<answer_score, most> sums{};
   pool.chunks(logits.rows, chunk_rows, [&](index chunk, index begin, index end, int) {
     answer_score& sum = sums[static_cast<std::size_t>(chunk)];
     for (index r = begin; r < end; ++r) {
-      const auto place = static_cast<std::size_t>(r);
-      const row_score score = cross_entropy_row(logits.row(r), logits.columns, answers[place], counts[place],
-                                                scale * counts[place], dlogits.data ? dlogits.row(r) : nullptr);
+      const row_score score = cross_entropy_row(logits.row(r), logits.columns, answers[r], counts[r], scale * counts[r],
+                                                dlogits.data ? dlogits.row(r) : nullptr);
       sum.loss += score.loss;
       sum.correct += static_cast<std::int64_t>(score.correct);
-      sum.total += counts[place];
+      sum.total += counts[r];
     }
   });
   answer_score result;

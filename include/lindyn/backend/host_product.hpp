@@ -48,22 +48,8 @@ void column_sums(strided_matrix<const S> dy, S* sums, update how) {
     }
 }
 
-}  // namespace lindyn::backend::detail::inline LINDYN_VECTORS
-
-namespace lindyn::backend::inline LINDYN_VECTORS {
-
-/// The weights of a dense layer, where they are: panels of them are made as they are needed, in memory that stays in the
-/// cache. Kept panels of all layers would drive what they are multiplied with out of it.
-template <class S>
-struct host_weights {
-  strided_matrix<const S> matrix;  ///< W, outputs x inputs
-};
-
-}  // namespace lindyn::backend::inline LINDYN_VECTORS
-
-namespace lindyn::backend::detail::inline LINDYN_VECTORS {
-
-/// y = x W' + bias, or y += x W' + bias.
+/// y = x W' + bias, or y += x W' + bias. Panels of W are made where they are needed, in memory that stays in the cache: kept
+/// panels of all layers would drive what they are multiplied with out of it.
 template <class S>
 void linear(worker_pool& pool, panels<S>& memory, strided_matrix<const S> x, strided_matrix<const S> w, const S* bias,
             strided_matrix<S> y, update how) {

@@ -23,44 +23,30 @@ struct plain {
   template <class S>
   using array = std::vector<S>;
 
-  /// A copy of the weights of a product.
-  template <class S>
-  struct prepared {
-    std::vector<S> weights;  ///< W without gaps
-    index outputs = 0;       ///< rows of W
-    index inputs = 0;        ///< columns of W
-    /// The entry of W in that row and column.
-    [[nodiscard]] double operator()(index output, index input) const {
-      return static_cast<double>(weights[static_cast<std::size_t>(output * inputs + input)]);
-    }
-  };
-
-  /// p becomes W.
-  template <class S>
-  void prepare(strided_matrix<const S> w, prepared<S>& p) const {
-    p.outputs = w.rows, p.inputs = w.columns;
-    p.weights.resize(static_cast<std::size_t>(w.rows * w.columns));
-    for (index o = 0; o < w.rows; ++o) std::copy_n(w.row(o), w.columns, p.weights.data() + o * w.columns);
-  }
+  static constexpr bool host_memory = true;  ///< the host can read and write it
+  /// It computes one run.
+  [[nodiscard]] static constexpr int runs() noexcept { return 1; }
 
   /// y = x W' + bias; `bias` may be null.
   template <class S>
-  void linear(strided_matrix<const S> x, const prepared<S>& p, const S* bias, strided_matrix<S> y, update how) const {
+  void linear(strided_matrix<const S> x, strided_matrix<const S> w, vector_argument<const S> bias, strided_matrix<S> y,
+              update how) const {
     for (index r = 0; r < y.rows; ++r)
-      for (index o = 0; o < p.outputs; ++o) {
-        double sum = bias ? static_cast<double>(bias[o]) : 0;
-        for (index i = 0; i < p.inputs; ++i) sum += x(r, i) * p(o, i);
+      for (index o = 0; o < w.rows; ++o) {
+        double sum = bias.data ? static_cast<double>(bias.data[o]) : 0;
+        for (index i = 0; i < w.columns; ++i) sum += x(r, i) * static_cast<double>(w(o, i));
         put(y(r, o), sum, how);
       }
   }
 
   /// dx = dy W.
   template <class S>
-  void linear_backward_input(strided_matrix<const S> dy, const prepared<S>& p, strided_matrix<S> dx, update how) const {
+  void linear_backward_input(strided_matrix<const S> dy, strided_matrix<const S> w, strided_matrix<S> dx,
+                             update how) const {
     for (index r = 0; r < dx.rows; ++r)
-      for (index i = 0; i < p.inputs; ++i) {
+      for (index i = 0; i < w.columns; ++i) {
         double sum = 0;
-        for (index o = 0; o < p.outputs; ++o) sum += dy(r, o) * p(o, i);
+        for (index o = 0; o < w.rows; ++o) sum += dy(r, o) * static_cast<double>(w(o, i));
         put(dx(r, i), sum, how);
       }
   }
@@ -68,59 +54,61 @@ struct plain {
   /// dW = dy' x, dbias = column sums of dy; `dbias` may be null.
   template <class S>
   void linear_backward_weights(strided_matrix<const S> dy, strided_matrix<const S> x, strided_matrix<S> dw,
-                               S* dbias) const {
+                               vector_argument<S> dbias) const {
     for (index o = 0; o < dw.rows; ++o) {
       for (index i = 0; i < dw.columns; ++i) {
         double sum = 0;
         for (index r = 0; r < dy.rows; ++r) sum += static_cast<double>(dy(r, o)) * x(r, i);
         put(dw(o, i), sum);
       }
-      if (!dbias) continue;
+      if (!dbias.data) continue;
       double sum = 0;
       for (index r = 0; r < dy.rows; ++r) sum += dy(r, o);
-      put(dbias[o], sum);
+      put(dbias.data[o], sum);
     }
   }
 
   /// y = gain (x - mean) / sqrt(variance + 1e-5) + bias by rows; saved: mean and 1 / deviation.
   template <class S>
-  void layer_norm(strided_matrix<const S> x, const S* gain, const S* bias, strided_matrix<S> y, S* saved) const {
+  void layer_norm(strided_matrix<const S> x, vector_argument<const S> gain, vector_argument<const S> bias,
+                  strided_matrix<S> y, vector_argument<S> saved) const {
     for (index r = 0; r < x.rows; ++r) {
       double mean = 0, variance = 0;
       for (index c = 0; c < x.columns; ++c) mean += x(r, c) / static_cast<double>(x.columns);
       for (index c = 0; c < x.columns; ++c)
         variance += (x(r, c) - mean) * (x(r, c) - mean) / static_cast<double>(x.columns);
       const double inverse = 1 / std::sqrt(variance + 1e-5);
-      for (index c = 0; c < x.columns; ++c) put(y(r, c), gain[c] * (x(r, c) - mean) * inverse + bias[c]);
-      put(saved[2 * r], mean);
-      put(saved[2 * r + 1], inverse);
+      for (index c = 0; c < x.columns; ++c) put(y(r, c), gain.data[c] * (x(r, c) - mean) * inverse + bias.data[c]);
+      put(saved.data[2 * r], mean);
+      put(saved.data[2 * r + 1], inverse);
     }
   }
 
   /// With n = (x - mean) / deviation and g = gain dy: dx = (g - mean(g) - n mean(g n)) / deviation by rows, dgain = sum
   /// of n dy and dbias = sum of dy over rows.
   template <class S>
-  void layer_norm_backward(strided_matrix<const S> x, const S* saved, const S* gain, strided_matrix<const S> dy,
-                           strided_matrix<S> dx, update how, S* dgain, S* dbias) const {
+  void layer_norm_backward(strided_matrix<const S> x, vector_argument<const S> saved, vector_argument<const S> gain,
+                           strided_matrix<const S> dy, strided_matrix<S> dx, update how, vector_argument<S> dgain,
+                           vector_argument<S> dbias) const {
     const auto normal = [&](index r, index c) {
-      return (static_cast<double>(x(r, c)) - saved[2 * r]) * saved[2 * r + 1];
+      return (static_cast<double>(x(r, c)) - saved.data[2 * r]) * saved.data[2 * r + 1];
     };
     for (index r = 0; r < x.rows; ++r) {
       double mean = 0, along = 0;
       for (index c = 0; c < x.columns; ++c) {
-        const double g = static_cast<double>(gain[c]) * dy(r, c) / static_cast<double>(x.columns);
+        const double g = static_cast<double>(gain.data[c]) * dy(r, c) / static_cast<double>(x.columns);
         mean += g, along += g * normal(r, c);
       }
       for (index c = 0; c < x.columns; ++c) {
-        const double g = static_cast<double>(gain[c]) * dy(r, c);
-        put(dx(r, c), (g - mean - normal(r, c) * along) * saved[2 * r + 1], how);
+        const double g = static_cast<double>(gain.data[c]) * dy(r, c);
+        put(dx(r, c), (g - mean - normal(r, c) * along) * saved.data[2 * r + 1], how);
       }
     }
     for (index c = 0; c < x.columns; ++c) {
       double by_gain = 0, by_bias = 0;
       for (index r = 0; r < x.rows; ++r) by_gain += normal(r, c) * dy(r, c), by_bias += dy(r, c);
-      put(dgain[c], by_gain);
-      put(dbias[c], by_bias);
+      put(dgain.data[c], by_gain);
+      put(dbias.data[c], by_bias);
     }
   }
 
@@ -151,22 +139,23 @@ struct plain {
 
   /// y[i] = x[rows[i]].
   template <class S>
-  void gather_rows(strided_matrix<const S> x, std::span<const int> rows, strided_matrix<S> y, update how) const {
+  void gather_rows(strided_matrix<const S> x, const index_table& rows, strided_matrix<S> y, update how) const {
     for (index i = 0; i < y.rows; ++i)
-      for (index c = 0; c < y.columns; ++c) put(y(i, c), x(rows[static_cast<std::size_t>(i)], c), how);
+      for (index c = 0; c < y.columns; ++c) put(y(i, c), x(rows[i], c), how);
   }
 
   /// dx[rows[i]] += dy[i], in the order of i.
   template <class S>
-  void scatter_rows(strided_matrix<const S> dy, std::span<const int> rows, strided_matrix<S> dx) const {
+  void scatter_rows(strided_matrix<const S> dy, const row_table& table, strided_matrix<S> dx) const {
     for (index i = 0; i < dy.rows; ++i)
-      for (index c = 0; c < dy.columns; ++c) dx(rows[static_cast<std::size_t>(i)], c) += dy(i, c);
+      for (index c = 0; c < dy.columns; ++c) dx(table.rows[i], c) += dy(i, c);
   }
 
   /// Attention of several heads over the visible keys; see the concept.
   template <class S>
-  void attend(int heads, strided_matrix<const S> q, std::span<const int> query_rows, strided_matrix<const S> k,
-              strided_matrix<const S> v, const visible_keys& visible, S* patterns, strided_matrix<S> out) const {
+  void attend(int heads, strided_matrix<const S> q, const index_table& query_rows, strided_matrix<const S> k,
+              strided_matrix<const S> v, const visible_keys& visible, vector_argument<S> patterns,
+              strided_matrix<S> out) const {
     const index width = q.columns / heads;
     std::vector<double> p;
     each_query(heads, query_rows, visible, [&](index r, index query, int h, std::span<const int> keys) {
@@ -181,7 +170,7 @@ struct plain {
       for (double& score : p) sum += score = std::exp(score - largest);
       for (std::size_t j = 0; j < p.size(); ++j) {
         p[j] /= sum;
-        put(patterns[(r * heads + h) * visible.context + static_cast<index>(j)], p[j]);
+        put(patterns.data[(r * heads + h) * visible.context + static_cast<index>(j)], p[j]);
       }
       for (index c = first; c < first + width; ++c) {
         double average = 0;
@@ -194,17 +183,17 @@ struct plain {
   /// With the pattern P and dP_j = dout.v_j, the derivative by the scores is ds = P (dP - sum_j P_j dP_j); dq, dk, dv
   /// are assigned, and zero in rows that no query used.
   template <class S>
-  void attend_backward(int heads, strided_matrix<const S> q, std::span<const int> query_rows, strided_matrix<const S> k,
-                       strided_matrix<const S> v, const visible_keys& visible, const S* patterns,
+  void attend_backward(int heads, strided_matrix<const S> q, const row_table& query_table, strided_matrix<const S> k,
+                       strided_matrix<const S> v, const visible_keys& visible, vector_argument<const S> patterns,
                        strided_matrix<const S> dout, strided_matrix<S> dq, strided_matrix<S> dk,
                        strided_matrix<S> dv) const {
     const index width = q.columns / heads;
     for (auto* gradient : {&dq, &dk, &dv})
       for (index r = 0; r < gradient->rows; ++r) std::fill_n(gradient->row(r), gradient->columns, S(0));
     std::vector<double> dp;
-    each_query(heads, query_rows, visible, [&](index r, index query, int h, std::span<const int> keys) {
+    each_query(heads, query_table.rows, visible, [&](index r, index query, int h, std::span<const int> keys) {
       const index first = h * width;
-      const S* const p = patterns + (r * heads + h) * visible.context;
+      const S* const p = patterns.data + (r * heads + h) * visible.context;
       dp.assign(keys.size(), 0);
       double mean = 0;
       for (std::size_t j = 0; j < dp.size(); ++j) {
@@ -225,11 +214,11 @@ struct plain {
   /// Loss, right answers, and scale count (softmax - 1[answer]); a row with a logit that isn't finite makes the loss
   /// not finite either.
   template <class S>
-  [[nodiscard]] answer_score cross_entropy(strided_matrix<const S> logits, std::span<const int> answers,
-                                           std::span<const int> counts, double scale, strided_matrix<S> dlogits) const {
+  void cross_entropy(strided_matrix<const S> logits, const index_table& answers, const index_table& counts,
+                     double scale, strided_matrix<S> dlogits, answer_score* scores) const {
     answer_score score;
     for (index r = 0; r < logits.rows; ++r) {
-      const int answer = answers[static_cast<std::size_t>(r)], count = counts[static_cast<std::size_t>(r)];
+      const int answer = answers[r], count = counts[r];
       const double answered = logits(r, answer);
       const double largest = *std::max_element(logits.row(r), logits.row(r) + logits.columns);
       double sum = 0, nothing = 0;  // nothing: zero, or NaN if a logit isn't finite
@@ -247,20 +236,32 @@ struct plain {
       for (index v = 0; v < logits.columns; ++v)
         put(dlogits(r, v), scale * count * (std::exp(logits(r, v) - largest) / sum - (v == answer ? 1 : 0)));
     }
-    return score;
+    *scores = score;
   }
 
-  /// Every entry becomes `value`.
+  /// The first `size` entries become `value`.
   template <class S>
-  void fill(std::span<S> flat, S value) const {
-    std::fill(flat.begin(), flat.end(), value);
+  void fill(run_vector<S> to, index size, S value) const {
+    std::fill_n(to.data, size, value);
   }
 
-  /// `to` becomes `from`.
+  /// The first `size` entries of `to` become those of `from`.
   template <class S>
-  void copy(std::span<const S> from, std::span<S> to) const {
-    std::copy(from.begin(), from.end(), to.begin());
+  void copy(run_vector<const S> from, vector_argument<S> to, index size) const {
+    std::copy_n(from.data, size, to.data);
   }
+
+  /// \{
+  /// Copies from or to the host's memory, which this is.
+  template <class T>
+  void from_host(std::span<const T> from, T* to) const {
+    std::ranges::copy(from, to);
+  }
+  template <class T>
+  void to_host(const T* from, std::span<T> to) const {
+    std::copy_n(from, to.size(), to.begin());
+  }
+  /// \}
 
 private:
   template <class S>
@@ -270,12 +271,11 @@ private:
 
   // Calls work(row, row of q, head, visible keys).
   template <class Work>
-  static void each_query(int heads, std::span<const int> query_rows, const visible_keys& visible, Work&& work) {
+  static void each_query(int heads, const index_table& query_rows, const visible_keys& visible, Work&& work) {
     for (const row_segment& segment : visible.segments)
       for (index r = segment.begin; r < segment.end; ++r) {
-        const auto keys = visible.keys.subspan(static_cast<std::size_t>(r * visible.context),
-                                               static_cast<std::size_t>(segment.visible));
-        const index query = query_rows.empty() ? r : query_rows[static_cast<std::size_t>(r)];
+        const std::span keys(visible.keys.data + r * visible.context, static_cast<std::size_t>(segment.visible));
+        const index query = query_rows.empty() ? r : query_rows[r];
         for (int h = 0; h < heads; ++h) work(r, query, h, keys);
       }
   }

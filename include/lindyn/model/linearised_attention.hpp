@@ -158,15 +158,11 @@ private:
   }
   /// y = x w'.
   static void product(in x, in w, workspace& memory, out y) {
-    typename Backend::template prepared<Scalar> prepared;
-    memory.on_.prepare(w, prepared);
-    memory.on_.linear(x, prepared, static_cast<const Scalar*>(nullptr), y, backend::update::assign);
+    memory.on_.linear(x, w, nullptr, y, backend::update::assign);
   }
   /// y = x w.
   static void product_of_rows(in x, in w, workspace& memory, out y) {
-    typename Backend::template prepared<Scalar> prepared;
-    memory.on_.prepare(w, prepared);
-    memory.on_.linear_backward_input(x, prepared, y, backend::update::assign);
+    memory.on_.linear_backward_input(x, w, y, backend::update::assign);
   }
 
   [[nodiscard]] index key_count() const noexcept { return data_.key_count(); }

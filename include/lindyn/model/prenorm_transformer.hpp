@@ -198,7 +198,7 @@ public:
       for (index i = 0; i < static_cast<index>(which.size()); ++i)
         for (index head = 0; head < heads; ++head)
           for (index place = 0; place < length; ++place, to += length)
-            std::copy_n(pass.layers()[layer].patterns + (pass.plan.row(i, place) * heads + head) * length,
+            std::copy_n(pass.layers()[layer].patterns.data + (pass.plan.row(i, place) * heads + head) * length,
                         shape_.causal ? place + 1 : length, to);
     }
     return result;
@@ -225,7 +225,7 @@ public:
     if (memory.plan().leaves_out_places()) {
       savings use = memory.savings_;
       use.last_place = false;
-      const std::span weights(memory.pass_.weights(), static_cast<std::size_t>(table_.size()));
+      const std::span weights(memory.pass_.weights().data, static_cast<std::size_t>(table_.size()));
       forward(weights, *memory.set_, memory.which_, use, detail::extent::gradient, memory);
     }
     visit_rows(memory, tell);
@@ -294,7 +294,7 @@ private:
     const std::span<const int> places = pass.plan.row_places();
     pass.plan.count_rows(memory.row_counts_);
     for (int layer = 0; layer < shape_.layers; ++layer) {
-      const Scalar* patterns = pass.all_patterns(layout_, layer);
+      const Scalar* patterns = pass.all_patterns(layout_, layer).data;
       for (std::size_t row = 0; row < places.size(); ++row)
         tell(attention_row<Scalar>{.layer = layer,
                                    .weights = patterns + static_cast<index>(row) * shape_.heads * length,

@@ -20,11 +20,10 @@ struct norm_part {
   index gain = 0, bias = 0;
 };
 
-/// A linear map: extents, offsets, and its number among the maps of the network.
+/// A linear map: extents and offsets.
 struct linear_part {
   index outputs = 0, inputs = 0, weight = 0;
   index bias = -1;  ///< -1 where there is none
-  std::size_t number = 0;
 };
 
 struct block_parts {
@@ -38,7 +37,6 @@ struct prenorm_layout {
   std::vector<block_parts> blocks;
   norm_part ln_f;
   linear_part head;
-  std::size_t linear_maps = 0;
   std::vector<std::pair<index, index>> gaps;  ///< entries [first, second) belong to no parameter
 
   explicit prenorm_layout(const parameter_table& table, int layers) {
@@ -53,8 +51,7 @@ struct prenorm_layout {
       return linear_part{.outputs = found.rows,
                          .inputs = found.columns,
                          .weight = found.offset,
-                         .bias = has(name + ".bias") ? table.find(name + ".bias").offset : -1,
-                         .number = linear_maps++};
+                         .bias = has(name + ".bias") ? table.find(name + ".bias").offset : -1};
     };
     token_embedding = table.find("tok_emb").offset;
     place_embedding = table.find("pos_emb").offset;

@@ -36,7 +36,7 @@ struct prenorm_layer {
   matrix input, normalised, query_input, queries, keys, values, attended;  // rows of `input`, from `query_input` on
                                                                            // those of queries, ..
   matrix middle, normalised_middle, hidden, derivative, output;            // output rows
-  Scalar *input_moments = nullptr, *middle_moments = nullptr, *patterns = nullptr;
+  backend::run_vector<Scalar> input_moments, middle_moments, patterns;
 };
 
 /// One evaluation at a time. Everything that it needs lies in one array, sized for the largest evaluation so far.
@@ -46,13 +46,15 @@ public:
   using matrix = backend::strided_matrix<Scalar>;
   using input = backend::strided_matrix<const Scalar>;
 
-  explicit prenorm_pass(Backend where) : on(std::move(where)) {}
+  explicit prenorm_pass(Backend where)
+      : on(std::move(where)), scores_(static_cast<std::size_t>(on.runs())), arena_(on.runs()), completion_(on.runs()) {}
 
   Backend on;
   evaluation_plan plan;
 
   /// Evaluates the network on the batch of `plan`. The weights stay where they are until `backward`.
-  void forward(const prenorm_shape& shape, const prenorm_layout& layout, const Scalar* weights, extent what) {
+  void forward(const prenorm_shape& shape, const prenorm_layout& layout, backend::run_vector<const Scalar> weights,
+               extent what) {
     shape_ = shape;
     layout_ = &layout;
     weights_ = weights;
@@ -60,7 +62,6 @@ public:
     lay_out(what, &evaluation_plan::most_extents, plan.most_leaves());
     arena_.grow();
     lay_out(what, &evaluation_plan::extents, plan.leaves());
-    prepare_weights();
     on.gather_rows(weight(layout.token_embedding, shape.vocabulary), plan.tokens(), layers_[0].input, assign);
     on.gather_rows(weight(layout.place_embedding, shape.context), plan.places(), layers_[0].input, add);
     for (int layer = 0; layer < shape.layers; ++layer) {
@@ -79,16 +80,16 @@ public:
   /// Of what network it was.
   [[nodiscard]] const prenorm_shape& shape() const noexcept { return shape_; }
   /// With what weights.
-  [[nodiscard]] const Scalar* weights() const noexcept { return weights_; }
+  [[nodiscard]] backend::run_vector<const Scalar> weights() const noexcept { return weights_; }
 
   /// The patterns of all rows in a layer. Where the last one computes fewer, it takes their queries and patterns, and
   /// the forward pass must have been made for gradients. The network that made it may be gone: `layout` is an equal one.
-  [[nodiscard]] const Scalar* all_patterns(const prenorm_layout& layout, int number) {
+  [[nodiscard]] backend::run_vector<const Scalar> all_patterns(const prenorm_layout& layout, int number) {
     const prenorm_layer<Scalar>& layer = layers_[static_cast<std::size_t>(number)];
     if (number + 1 < shape_.layers || plan.last_rows_are_all()) return layer.patterns;
     const layer_rows rows = plan.all_last_rows();
     matrix queries, attended;
-    Scalar* patterns = nullptr;
+    backend::run_vector<Scalar> patterns;
     const auto take = [&](index inputs, index outputs) {
       completion_.rewind();
       queries = completion_.matrix(inputs, shape_.width);
@@ -107,15 +108,18 @@ public:
   /// The sum of losses, and right answers; ready for `backward` if the forward pass was made for gradients.
   [[nodiscard]] backend::answer_score score() {
     const double share = 1.0 / static_cast<double>(plan.leaf_of_asked().size());
-    return on.cross_entropy(input(logits_), plan.answers(), plan.counts(), share, logit_gradient_);
+    on.cross_entropy(input(logits_), plan.answers(), plan.counts(), share, logit_gradient_, scores_.data());
+    backend::answer_score result;
+    on.to_host(scores_.data(), std::span(&result, 1));
+    return result;
   }
 
   /// Assigns the derivative of the mean loss to all entries of `gradient`.
-  void backward(Scalar* gradient) {
+  void backward(backend::run_vector<Scalar> gradient) {
     gradient_ = gradient;
-    for (const auto& [begin, end] : layout_->gaps) clear(gradient + begin, end - begin);
-    if (!layout_->tied()) clear(gradient + layout_->token_embedding, index{shape_.vocabulary} * shape_.width);
-    clear(gradient + layout_->place_embedding, index{shape_.context} * shape_.width);
+    for (const auto& [begin, end] : layout_->gaps) clear(gradient_at(begin), end - begin);
+    if (!layout_->tied()) clear(gradient_at(layout_->token_embedding), index{shape_.vocabulary} * shape_.width);
+    clear(gradient_at(layout_->place_embedding), index{shape_.context} * shape_.width);
 
     const matrix normalised = scratch_[0].first_rows(plan.leaves());
     apply_backward(layout_->head, logit_gradient_, leaf_normalised_, normalised, assign);
@@ -123,7 +127,7 @@ public:
     normalise_backward(layout_->ln_f, leaf_input_, leaf_moments_, normalised, stream, assign);
     if (!plan.leaf_rows().empty()) {
       const matrix output = stream_[1].first_rows(layers_.back().rows.outputs);
-      clear(output.data, output.rows * output.stride);
+      clear({output.data, output.run_stride}, output.rows * output.stride);
       on.scatter_rows(input(stream), plan.leaf_rows(), output);
       stream = output;
     }
@@ -239,45 +243,47 @@ private:
     return layer.rows.gathers_queries() ? std::span<const int>() : layer.rows.source;
   }
   [[nodiscard]] input weight(index offset, index rows) const {
-    return {weights_ + offset, rows, shape_.width, shape_.width};
+    return {weights_.data + offset, rows, shape_.width, shape_.width, weights_.run_stride};
   }
   [[nodiscard]] matrix gradient_of(index offset, index rows) const {
-    return {gradient_ + offset, rows, shape_.width, shape_.width};
+    return {gradient_.data + offset, rows, shape_.width, shape_.width, gradient_.run_stride};
   }
-  void clear(Scalar* begin, index size) { on.fill(std::span(begin, static_cast<std::size_t>(size)), Scalar(0)); }
+  [[nodiscard]] backend::run_vector<const Scalar> weights_at(index offset) const {
+    return {weights_.data + offset, weights_.run_stride};
+  }
+  [[nodiscard]] backend::run_vector<Scalar> gradient_at(index offset) const {
+    return {gradient_.data + offset, gradient_.run_stride};
+  }
+  /// Null where there is no bias.
+  [[nodiscard]] backend::run_vector<const Scalar> bias_of(const linear_part& part) const {
+    return part.bias < 0 ? backend::run_vector<const Scalar>() : weights_at(part.bias);
+  }
+  [[nodiscard]] input weight(const linear_part& part) const {
+    return {weights_.data + part.weight, part.outputs, part.inputs, part.inputs, weights_.run_stride};
+  }
+  void clear(backend::run_vector<Scalar> begin, index size) { on.fill(begin, size, Scalar(0)); }
   void copy(const matrix& from, const matrix& to) {
-    const auto size = static_cast<std::size_t>(from.rows * from.stride);
-    on.copy(std::span<const Scalar>(from.data, size), std::span<Scalar>(to.data, size));
+    on.copy(backend::run_vector<const Scalar>(from.data, from.run_stride),
+            backend::run_vector<Scalar>(to.data, to.run_stride), from.rows * from.stride);
   }
 
-  void normalise(const norm_part& part, const matrix& x, const matrix& y, Scalar* moments) {
-    on.layer_norm(input(x), weights_ + part.gain, weights_ + part.bias, y, moments);
+  void normalise(const norm_part& part, const matrix& x, const matrix& y, backend::run_vector<Scalar> moments) {
+    on.layer_norm(input(x), weights_at(part.gain), weights_at(part.bias), y, moments);
   }
-  void normalise_backward(const norm_part& part, const matrix& x, const Scalar* moments, const matrix& dy,
+  void normalise_backward(const norm_part& part, const matrix& x, backend::run_vector<Scalar> moments, const matrix& dy,
                           const matrix& dx, backend::update how) {
-    on.layer_norm_backward(input(x), moments, weights_ + part.gain, input(dy), dx, how, gradient_ + part.gain,
-                           gradient_ + part.bias);
+    on.layer_norm_backward(input(x), moments, weights_at(part.gain), input(dy), dx, how, gradient_at(part.gain),
+                           gradient_at(part.bias));
   }
   void apply(const linear_part& part, const matrix& x, const matrix& y, backend::update how) {
-    const Scalar* bias = part.bias < 0 ? nullptr : weights_ + part.bias;
-    on.linear(input(x), prepared_[part.number], bias, y, how);
+    on.linear(input(x), weight(part), bias_of(part), y, how);
   }
   void apply_backward(const linear_part& part, const matrix& dy, const matrix& x, const matrix& dx,
                       backend::update how) {
-    Scalar* bias = part.bias < 0 ? nullptr : gradient_ + part.bias;
-    on.linear_backward_weights(input(dy), input(x), {gradient_ + part.weight, part.outputs, part.inputs, part.inputs},
-                               bias);
-    on.linear_backward_input(input(dy), prepared_[part.number], dx, how);
-  }
-
-  void prepare_weights() {
-    if (prepared_.size() < layout_->linear_maps) prepared_.resize(layout_->linear_maps);
-    const auto prepare = [&](const linear_part& part) {
-      on.prepare(input{weights_ + part.weight, part.outputs, part.inputs, part.inputs}, prepared_[part.number]);
-    };
-    for (const block_parts& parts : layout_->blocks)
-      for (const linear_part* part : {&parts.q, &parts.k, &parts.v, &parts.o, &parts.fc1, &parts.fc2}) prepare(*part);
-    prepare(layout_->head);
+    const matrix weights{gradient_.data + part.weight, part.outputs, part.inputs, part.inputs, gradient_.run_stride};
+    on.linear_backward_weights(input(dy), input(x), weights,
+                               part.bias < 0 ? backend::run_vector<Scalar>() : gradient_at(part.bias));
+    on.linear_backward_input(input(dy), weight(part), dx, how);
   }
 
   // ---- Memory ---------------------------------------------------------------------------------------------------
@@ -334,14 +340,14 @@ private:
 
   prenorm_shape shape_;
   const prenorm_layout* layout_ = nullptr;
-  const Scalar* weights_ = nullptr;
-  Scalar* gradient_ = nullptr;
+  backend::run_vector<const Scalar> weights_;
+  backend::run_vector<Scalar> gradient_;
+  typename Backend::template array<backend::answer_score> scores_;
   extent made_ = extent::patterns;
   row_arena<Scalar, typename Backend::template array<Scalar>> arena_, completion_;
-  std::vector<typename Backend::template prepared<Scalar>> prepared_;
   std::vector<prenorm_layer<Scalar>> layers_;
   matrix leaf_input_, leaf_normalised_, logits_, logit_gradient_;
-  Scalar* leaf_moments_ = nullptr;
+  backend::run_vector<Scalar> leaf_moments_;
   matrix stream_[2], scratch_[5], hidden_;
 };
 
