@@ -5,6 +5,7 @@
 /// Checkpoints: the state of a training in two files, from which it goes on with the same bits.
 
 #include <cerrno>
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -12,11 +13,13 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parameter_table.hpp>
+#include <lindyn/core/views.hpp>
 #include <lindyn/io/atomic_file.hpp>
 #include <lindyn/io/digest.hpp>
 #include <lindyn/io/file_lock.hpp>
@@ -25,7 +28,6 @@
 #include <lindyn/io/safetensors.hpp>
 #include <lindyn/optimizer/optimizer.hpp>
 #include <lindyn/train/settings.hpp>
-#include <lindyn/train/trainer.hpp>
 #include <lindyn/version.hpp>
 
 namespace lindyn::train {
@@ -34,6 +36,17 @@ namespace lindyn::train {
 class configuration_error : public argument_error {
 public:
   using argument_error::argument_error;
+};
+
+/// A training whose state can be kept: a trainer whose optimiser is resumable, or one run of a batched ensemble.
+template <class T>
+concept resumable_training = requires(std::remove_cvref_t<T>& training, const std::remove_cvref_t<T>& seen) {
+  typename std::remove_cvref_t<T>::scalar;
+  { training.describe() } -> std::same_as<settings>;
+  { seen.parameters() } -> std::convertible_to<const parameter_table&>;
+  requires optimizer::resumable_optimizer < std::remove_cvref_t<decltype(seen.rule())>,
+  typename std::remove_cvref_t<T>::scalar > ;
+  training.restart(seen.steps(), seen.weights(), seen.rule(), seen.observed());
 };
 
 namespace detail {
@@ -156,11 +169,11 @@ inline checkpoint_state read_state(const std::filesystem::path& path, const std:
 /// both to the disk: of a machine that loses its power just then, that isn't promised.) Of several programs that write
 /// one checkpoint, the last one's is there.
 /// \param path      of the JSON file, or a link to it; its folder is made, with its parents, unless it is there
-/// \param training  a trainer whose optimiser is resumable
+/// \param training  whose optimiser is resumable
 /// \param also      further settings that have to be the same when the training is resumed, such as the seed of a split
 /// Throws file_error, naming the path, if a file can't be written, argument_error for a setting that is there twice.
-template <class Objective, optimizer::resumable_optimizer<typename Objective::scalar> Rule>
-void save_checkpoint(const std::filesystem::path& path, trainer<Objective, Rule>& training, const settings& also = {}) {
+template <resumable_training Training>
+void save_checkpoint(const std::filesystem::path& path, Training&& training, const settings& also = {}) {
   settings all = training.describe();
   all.insert(all.end(), also.begin(), also.end());
   const io::json configuration = detail::to_json(all);
@@ -170,9 +183,12 @@ void save_checkpoint(const std::filesystem::path& path, trainer<Objective, Rule>
   if (reason) throw file_error("cannot write into " + folder.string() + ": " + reason.message());
   const auto alone = io::file_lock::of_folder(folder);
 
+  using scalar = typename std::remove_cvref_t<Training>::scalar;
+  const auto& weights = training.weights();  // copies, where they don't lie here
+  const auto& rule = training.rule();
   std::vector<io::tensor_view> tensors;
-  io::append_tensors(tensors, training.parameters(), training.weights());
-  for (const auto& [name, values] : training.rule().state())
+  io::append_tensors(tensors, training.parameters(), std::span<const scalar>(weights));
+  for (const auto& [name, values] : rule.state())
     io::append_tensors(tensors, training.parameters(), values, std::string(name) + ".");
   const std::filesystem::path written = folder / detail::tensors_name(place, "unfinished");
   io::write_safetensors(written, std::move(tensors),
@@ -181,9 +197,8 @@ void save_checkpoint(const std::filesystem::path& path, trainer<Objective, Rule>
   std::filesystem::rename(written, folder / name, reason);
   if (reason) throw file_error("cannot write " + (folder / name).string() + ": " + reason.message());
 
-  io::json state{{"lindyn_checkpoint", 1},          {"steps", training.steps()},
-                 {"observed", training.observed()}, {"optimizer_steps", training.rule().steps()},
-                 {"configuration", configuration},  {"tensors", name},
+  io::json state{{"lindyn_checkpoint", 1},          {"steps", training.steps()},      {"observed", training.observed()},
+                 {"optimizer_steps", rule.steps()}, {"configuration", configuration}, {"tensors", name},
                  {"tensors_digest", digest}};
   state["digest"] = io::digest()(state.dump()).text();
   io::write_json(place, state);
@@ -198,10 +213,9 @@ void save_checkpoint(const std::filesystem::path& path, trainer<Objective, Rule>
 /// \param also      as it was saved
 /// Throws configuration_error, naming the first setting that differs; file_error, naming the path, if a file can't be
 /// read, is damaged, no checkpoint, or if the two don't belong together. The files are never changed.
-template <class Objective, optimizer::resumable_optimizer<typename Objective::scalar> Rule>
-void resume_checkpoint(const std::filesystem::path& path, trainer<Objective, Rule>& training,
-                       const settings& also = {}) {
-  using scalar = typename Objective::scalar;
+template <resumable_training Training>
+void resume_checkpoint(const std::filesystem::path& path, Training&& training, const settings& also = {}) {
+  using scalar = typename std::remove_cvref_t<Training>::scalar;
   const std::filesystem::path place = detail::checkpoint_place(path);
   settings all = training.describe();
   all.insert(all.end(), also.begin(), also.end());
@@ -212,7 +226,7 @@ void resume_checkpoint(const std::filesystem::path& path, trainer<Objective, Rul
       steps_of(io::safetensors_file(tensors).metadata()) != std::to_string(state.steps))
     throw detail::unusable(path, tensors.string() + " is damaged, or isn't the file that was written with it");
   const auto weights = io::read_parameters<scalar>(tensors, training.parameters()).weights;
-  Rule rule = training.rule();
+  auto rule = training.rule();
   std::vector<std::vector<scalar>> values;
   for (const auto& array : rule.state())
     values.push_back(io::read_parameters<scalar>(tensors, training.parameters(),

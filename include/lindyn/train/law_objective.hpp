@@ -8,7 +8,9 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parameter_table.hpp>
@@ -34,8 +36,9 @@ struct law_batches {
   index bound = 2'000'000;                                 ///< size = 0: largest number of sequences
 };
 
-/// The loss of model::attention_only on a law. Step s draws the sequences s x size .. (s + 1) x size - 1 of the seed's
-/// stream. Right answers aren't counted: the evaluation has a total of 0.
+/// The loss of model::attention_only, or of model::dense_attention_only on a backend of one run, on a law. Step s draws
+/// the sequences s x size .. (s + 1) x size - 1 of the seed's stream. Right answers aren't counted: the evaluation has a
+/// total of 0.
 template <class Net, population::data_law Law>
 class law_objective {
 public:
@@ -70,14 +73,19 @@ public:
   task::evaluation loss_and_gradient(index step, std::span<const scalar> weights, std::span<scalar> gradient,
                                      workspace& memory) {
     const double loss = net_->loss_and_gradient(weights, batch(step), options_.loss, gradient, memory);
-    if (centred()) centre_(parameters(), gradient);
+    if (centred()) centre(gradient, memory);
     return {.loss = loss};
   }
 
-  /// Centres the weights, if the embedding is and they can have left.
+  /// \{
+  /// Centres the weights, if the embedding is and they can have left: in the host's memory, or in that of evaluations.
   void confine(std::span<scalar> weights, bool linear) {
     if (centred() && !linear) centre_(parameters(), weights);
   }
+  void confine(std::span<scalar> weights, bool linear, workspace& memory) {
+    if (centred() && !linear) centre(weights, memory);
+  }
+  /// \}
 
   /// Appends the network's shape, the law, by its sizes and the digest of 4,096 sequences, and how batches are drawn and
   /// scored. Laws that differ in what none of those sequences shows, such as probabilities by less than one in some
@@ -100,6 +108,18 @@ public:
 private:
   [[nodiscard]] bool centred() const noexcept { return options_.embedding == model::embedding::centred; }
 
+  /// Where the host can't read the network's memory, a copy is centred.
+  void centre(std::span<scalar> values, workspace& memory) {
+    if constexpr (requires { requires !std::remove_cvref_t<decltype(memory.on())>::host_memory; }) {
+      copy_.resize(values.size());
+      memory.on().to_host(static_cast<const scalar*>(values.data()), std::span<scalar>(copy_));
+      centre_(parameters(), std::span<scalar>(copy_));
+      memory.on().from_host(std::span<const scalar>(copy_), values.data());
+    } else {
+      centre_(parameters(), values);
+    }
+  }
+
   [[nodiscard]] task::batch_view batch(index step) {
     if (whole()) return population_->view();
     draw_.draw(step * options_.size, options_.size, drawn_);
@@ -112,6 +132,7 @@ private:
   population::minibatch drawn_;
   std::shared_ptr<const population::sequence_table> population_;  // of copies, too
   model::centred_stream centre_;
+  std::vector<scalar> copy_;  // of what is centred, where the host can't read it
 };
 
 }  // namespace lindyn::train
