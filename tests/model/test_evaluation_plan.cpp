@@ -29,8 +29,8 @@ std::vector<std::vector<int>> keys_of(const layer_rows& rows) {
   std::vector<std::vector<int>> keys;
   for (const auto& segment : rows.visible.segments)
     for (auto row = segment.begin; row < segment.end; ++row) {
-      const auto all = rows.visible.keys.subspan(static_cast<std::size_t>(row * rows.visible.context));
-      keys.push_back(list(all.first(static_cast<std::size_t>(segment.visible))));
+      const int* const seen = rows.visible.keys.data + row * rows.visible.context;
+      keys.emplace_back(seen, seen + segment.visible);
     }
   return keys;
 }

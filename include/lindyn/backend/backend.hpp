@@ -182,7 +182,7 @@ struct answer_score {
 /// | `scatter_rows(dy, table, dx)` | dx[rows[i]] += dy[i], in the order of i; `table` is a row_table |
 /// | `attend(heads, q, query_rows, k, v, visible, patterns, out)` | see below |
 /// | `attend_backward(heads, q, query_table, k, v, visible, patterns, dout, dq, dk, dv)` | dq, dk, dv (assigned, all rows); `query_table` is a row_table |
-/// | `cross_entropy(logits, answers, counts, scale, dlogits, scores)` | scores: an answer_score of each run; dlogits = scale count (softmax - 1[answer]); `dlogits.data` may be null |
+/// | `cross_entropy(logits, answers, counts, scale, dlogits, scores)` | scores: an answer_score of each run; dlogits = scale (softmax - 1[answer]) times the share of count in all counts; `dlogits.data` may be null |
 /// | `fill(vector, size, value)`, `copy(from, to, size)` | flat memory |
 /// | `from_host(from, to)`, `to_host(from, to)` | copies between the host's span and the backend's pointer, done when they return |
 ///

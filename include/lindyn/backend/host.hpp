@@ -121,7 +121,7 @@ public:
                             dk, dv);
   }
 
-  /// Loss in double, right answers, and scale count (softmax - 1[answer]).
+  /// Loss in double, right answers, and scale (softmax - 1[answer]) times the share of count.
   template <class S>
   void cross_entropy(strided_matrix<const S> logits, const index_table& answers, const index_table& counts,
                      double scale, strided_matrix<S> dlogits, answer_score* scores) {

@@ -120,21 +120,21 @@ answer_score cross_entropy(worker_pool& pool, strided_matrix<const S> logits, co
   constexpr index most = 64;
   const index chunk_rows = std::max<index>(64, (logits.rows + most - 1) / most);
   std::array<answer_score, most> sums{};
+  answer_score result;
+  for (index r = 0; r < logits.rows; ++r) result.total += counts[r];
+  const double share = scale / static_cast<double>(std::max<std::int64_t>(result.total, 1));
   pool.chunks(logits.rows, chunk_rows, [&](index chunk, index begin, index end, int) {
     answer_score& sum = sums[static_cast<std::size_t>(chunk)];
     for (index r = begin; r < end; ++r) {
-      const row_score score = cross_entropy_row(logits.row(r), logits.columns, answers[r], counts[r], scale * counts[r],
+      const row_score score = cross_entropy_row(logits.row(r), logits.columns, answers[r], counts[r], share * counts[r],
                                                 dlogits.data ? dlogits.row(r) : nullptr);
       sum.loss += score.loss;
       sum.correct += static_cast<std::int64_t>(score.correct);
-      sum.total += counts[r];
     }
   });
-  answer_score result;
   for (const answer_score& sum : sums) {
     result.loss += sum.loss;
     result.correct += sum.correct;
-    result.total += sum.total;
   }
   return result;
 }

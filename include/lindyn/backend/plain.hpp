@@ -211,12 +211,14 @@ struct plain {
     });
   }
 
-  /// Loss, right answers, and scale count (softmax - 1[answer]); a row with a logit that isn't finite makes the loss
+  /// Loss, right answers, and scale (softmax - 1[answer]) times the share of count; a row with a logit that isn't finite makes the loss
   /// not finite either.
   template <class S>
   void cross_entropy(strided_matrix<const S> logits, const index_table& answers, const index_table& counts,
                      double scale, strided_matrix<S> dlogits, answer_score* scores) const {
     answer_score score;
+    for (index r = 0; r < logits.rows; ++r) score.total += counts[r];
+    const double share = scale / static_cast<double>(std::max<std::int64_t>(score.total, 1));
     for (index r = 0; r < logits.rows; ++r) {
       const int answer = answers[r], count = counts[r];
       const double answered = logits(r, answer);
@@ -231,10 +233,9 @@ struct plain {
       const double loss = std::log(sum) + largest - answered + nothing;
       score.loss += count * loss;
       score.correct += right && std::isfinite(loss) ? count : 0;
-      score.total += count;
       if (!dlogits.data) continue;
       for (index v = 0; v < logits.columns; ++v)
-        put(dlogits(r, v), scale * count * (std::exp(logits(r, v) - largest) / sum - (v == answer ? 1 : 0)));
+        put(dlogits(r, v), share * count * (std::exp(logits(r, v) - largest) / sum - (v == answer ? 1 : 0)));
     }
     *scores = score;
   }

@@ -17,6 +17,7 @@
 #include <lindyn/backend/backend.hpp>
 #include <lindyn/backend/host.hpp>
 #include <lindyn/core/errors.hpp>
+#include <lindyn/core/parallel.hpp>
 #include <lindyn/core/parameter_table.hpp>
 #include <lindyn/core/sizes.hpp>
 #include <lindyn/core/views.hpp>
@@ -44,7 +45,7 @@ public:
   /// What evaluations leave out.
   [[nodiscard]] const savings& use() const noexcept { return savings_; }
   /// The plan of the last evaluation.
-  [[nodiscard]] const evaluation_plan& plan() const noexcept { return pass_.plan; }
+  [[nodiscard]] const evaluation_plan& plan() const noexcept { return pass_.plans.front(); }
 
 private:
   template <class, class, class>
@@ -146,6 +147,39 @@ public:
   }
   /// \}
 
+  /// Loss, right answers and gradient of each run of the backend, all in one pass. A loss that isn't finite is returned.
+  /// \param weights      of the first run; those of others are run_stride entries apart
+  /// \param batches      of each run: its set and the sequences' numbers; sets of equal sizes, batches of one size
+  /// \param gradients    as the weights
+  /// \param evaluations  of each run
+  /// \param threads      of the host, which plan batches
+  /// Throws as loss_and_gradient.
+  void losses_and_gradients(backend::run_vector<const Scalar> weights,
+                            std::span<const std::pair<const task::sequence_set*, std::span<const int>>> batches,
+                            backend::run_vector<Scalar> gradients, workspace& memory, int threads,
+                            std::span<task::evaluation> evaluations) const {
+    auto& pass = memory.pass_;
+    const auto runs = static_cast<std::size_t>(memory.on().runs());
+    require_extent("batches.size()", batches.size(), runs);
+    require_extent("evaluations.size()", evaluations.size(), runs);
+    for (const auto& [set, which] : batches) {
+      require_fits(*set);
+      require_extent("which.size()", which.size(), batches.front().second.size());
+    }
+    parallel_chunks(static_cast<index>(runs), 1, threads, [&](index run, index, index, int) {
+      const auto& [set, which] = batches[static_cast<std::size_t>(run)];
+      pass.plans[static_cast<std::size_t>(run)].build(*set, which, shape_.layers, shape_.causal, memory.savings_);
+    });
+    pass.forward(shape_, layout_, weights, detail::extent::gradient, threads);
+    std::vector<backend::answer_score> scores(runs);
+    pass.scores(scores);
+    pass.backward(gradients);
+    for (std::size_t run = 0; run < runs; ++run)
+      evaluations[run] = {.loss = scores[run].loss / static_cast<double>(scores[run].total),
+                          .correct = scores[run].correct,
+                          .total = scores[run].total};
+  }
+
   /// The same for all sequences of a set, in blocks of `block`, which bounds the memory. Throws for an empty set too.
   task::evaluation loss(std::span<const Scalar> weights, const task::sequence_set& set, workspace& memory,
                         index block = 1024) const {
@@ -158,10 +192,10 @@ public:
                                            std::span<const int> which, workspace& memory) const {
     auto& pass = forward(weights, set, which, memory.savings_, detail::extent::loss, memory);
     const index outputs = shape_.outputs;
-    std::vector<Scalar> result(pass.plan.leaf_of_asked().size() * static_cast<std::size_t>(outputs));
-    visit_asked(pass.plan, set, which, [&](index row, int leaf) {
-      std::copy_n(pass.logits().row(leaf), outputs, result.data() + row * outputs);
-    });
+    std::vector<Scalar> result(pass.plans.front().leaf_of_asked().size() * static_cast<std::size_t>(outputs));
+    const auto computed = pass.on_host(pass.logits());
+    visit_asked(pass.plans.front(), set, which,
+                [&](index row, int leaf) { std::copy_n(computed.row(leaf), outputs, result.data() + row * outputs); });
     return result;
   }
 
@@ -194,11 +228,12 @@ public:
     std::vector<std::vector<Scalar>> result(static_cast<std::size_t>(shape_.layers));
     for (std::size_t layer = 0; layer < result.size(); ++layer) {
       result[layer].resize(which.size() * static_cast<std::size_t>(heads * length * length));
+      const Scalar* const patterns = patterns_on_host(pass, static_cast<int>(layer));
       Scalar* to = result[layer].data();
       for (index i = 0; i < static_cast<index>(which.size()); ++i)
         for (index head = 0; head < heads; ++head)
           for (index place = 0; place < length; ++place, to += length)
-            std::copy_n(pass.layers()[layer].patterns.data + (pass.plan.row(i, place) * heads + head) * length,
+            std::copy_n(patterns + (pass.plans.front().row(i, place) * heads + head) * length,
                         shape_.causal ? place + 1 : length, to);
     }
     return result;
@@ -234,10 +269,15 @@ public:
   /// The first tensor that isn't finite: among the weights, then the activations of the last `loss_and_gradient` in
   /// their order, then `gradient` (which may be empty). Empty if all is finite.
   [[nodiscard]] std::string first_non_finite(std::span<const Scalar> weights, std::span<const Scalar> gradient,
-                                             const workspace& memory) const {
-    std::string found = model::first_non_finite(table_, "weights", weights);
-    if (found.empty()) found = memory.pass_.first_non_finite();
-    if (found.empty() && !gradient.empty()) found = model::first_non_finite(table_, "gradient", gradient);
+                                             workspace& memory) const {
+    auto& pass = memory.pass_;
+    const auto look = [&](const char* name, std::span<const Scalar> values) {
+      const std::span seen(pass.on_host(values.data(), static_cast<index>(values.size())), values.size());
+      return model::first_non_finite(table_, name, seen);
+    };
+    std::string found = look("weights", weights);
+    if (found.empty()) found = pass.first_non_finite();
+    if (found.empty() && !gradient.empty()) found = look("gradient", gradient);
     return found;
   }
 
@@ -261,11 +301,12 @@ private:
   task::evaluation append_answers(std::span<const Scalar> weights, const task::sequence_set& set,
                                   std::span<const int> which, std::vector<int>& answers, workspace& memory) const {
     const task::evaluation result = loss(weights, set, which, memory);
-    const auto& pass = memory.pass_;
+    auto& pass = memory.pass_;
     const std::size_t before = answers.size();
-    answers.resize(before + pass.plan.leaf_of_asked().size());
-    visit_asked(pass.plan, set, which, [&](index row, int leaf) {
-      const Scalar* of = pass.logits().row(leaf);
+    answers.resize(before + pass.plans.front().leaf_of_asked().size());
+    const auto logits = pass.on_host(pass.logits());
+    visit_asked(pass.plans.front(), set, which, [&](index row, int leaf) {
+      const Scalar* of = logits.row(leaf);
       answers[before + static_cast<std::size_t>(row)] =
           static_cast<int>(std::max_element(of, of + shape_.outputs) - of);
     });
@@ -287,14 +328,19 @@ private:
         if (set.answer(which[i], place) != task::no_answer) visit(next[i]++, *leaf++);
   }
 
+  [[nodiscard]] const Scalar* patterns_on_host(detail::prenorm_pass<Scalar, Backend>& pass, int layer) const {
+    const index rows = static_cast<index>(pass.plans.front().row_places().size());
+    return pass.on_host(pass.all_patterns(layout_, layer).data, rows * shape_.heads * pass.plans.front().length());
+  }
+
   template <class Tell>
   void visit_rows(workspace& memory, Tell& tell) const {
     auto& pass = memory.pass_;
-    const int length = pass.plan.length();
-    const std::span<const int> places = pass.plan.row_places();
-    pass.plan.count_rows(memory.row_counts_);
+    const int length = pass.plans.front().length();
+    const std::span<const int> places = pass.plans.front().row_places();
+    pass.plans.front().count_rows(memory.row_counts_);
     for (int layer = 0; layer < shape_.layers; ++layer) {
-      const Scalar* patterns = pass.all_patterns(layout_, layer).data;
+      const Scalar* const patterns = patterns_on_host(pass, layer);
       for (std::size_t row = 0; row < places.size(); ++row)
         tell(attention_row<Scalar>{.layer = layer,
                                    .weights = patterns + static_cast<index>(row) * shape_.heads * length,
@@ -305,9 +351,7 @@ private:
     }
   }
 
-  auto& forward(std::span<const Scalar> weights, const task::sequence_set& set, std::span<const int> which,
-                const savings& use, detail::extent what, workspace& memory) const {
-    require_extent("weights.size()", weights.size(), table_.size());
+  void require_fits(const task::sequence_set& set) const {
     const task::sequence_sizes& sizes = set.sizes();
     const auto require_at_most = [](const char* argument, int size, const char* member, int most) {
       if (size > most)  // the sentence is made where it is needed
@@ -316,7 +360,14 @@ private:
     require_at_most("set.sizes().vocabulary", sizes.vocabulary, "shape.vocabulary", shape_.vocabulary);
     require_at_most("set.sizes().outputs", sizes.outputs, "shape.outputs", shape_.outputs);
     require_at_most("set.sizes().length", sizes.length, "shape.context", shape_.context);
-    memory.pass_.plan.build(set, which, shape_.layers, shape_.causal, use);
+  }
+
+  auto& forward(std::span<const Scalar> weights, const task::sequence_set& set, std::span<const int> which,
+                const savings& use, detail::extent what, workspace& memory) const {
+    require_extent("weights.size()", weights.size(), table_.size());
+    require_fits(set);
+    require(memory.on().runs() == 1, "memory.on().runs()", memory.on().runs(), "1, but in losses_and_gradients");
+    memory.pass_.plans.front().build(set, which, shape_.layers, shape_.causal, use);
     memory.pass_.forward(shape_, layout_, weights.data(), what);
     return memory.pass_;
   }

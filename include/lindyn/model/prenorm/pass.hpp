@@ -15,6 +15,7 @@
 #include <lindyn/core/views.hpp>
 #include <lindyn/model/evaluation_plan.hpp>
 #include <lindyn/model/non_finite.hpp>
+#include <lindyn/model/placed_plan.hpp>
 #include <lindyn/model/prenorm/layout.hpp>
 #include <lindyn/model/prenorm/row_arena.hpp>
 #include <lindyn/model/prenorm_shape.hpp>
@@ -32,7 +33,7 @@ enum class extent {
 template <class Scalar>
 struct prenorm_layer {
   using matrix = backend::strided_matrix<Scalar>;
-  layer_rows rows;
+  placed_rows rows;
   matrix input, normalised, query_input, queries, keys, values, attended;  // rows of `input`, from `query_input` on
                                                                            // those of queries, ..
   matrix middle, normalised_middle, hidden, derivative, output;            // output rows
@@ -47,30 +48,35 @@ public:
   using input = backend::strided_matrix<const Scalar>;
 
   explicit prenorm_pass(Backend where)
-      : on(std::move(where)), scores_(static_cast<std::size_t>(on.runs())), arena_(on.runs()), completion_(on.runs()) {}
+      : on(std::move(where)),
+        plans(static_cast<std::size_t>(on.runs())),
+        scores_(static_cast<std::size_t>(on.runs())),
+        arena_(on.runs()),
+        completion_(on.runs()) {}
 
   Backend on;
-  evaluation_plan plan;
+  std::vector<evaluation_plan> plans;  ///< of the batch of each run
 
-  /// Evaluates the network on the batch of `plan`. The weights stay where they are until `backward`.
+  /// Evaluates the network on the batches of `plans`, whose tables `threads` threads of the host fill. The weights stay where they are until `backward`.
   void forward(const prenorm_shape& shape, const prenorm_layout& layout, backend::run_vector<const Scalar> weights,
-               extent what) {
+               extent what, int threads = 1) {
     shape_ = shape;
     layout_ = &layout;
     weights_ = weights;
     made_ = what;
-    lay_out(what, &evaluation_plan::most_extents, plan.most_leaves());
+    rows_.place(on, std::span<const evaluation_plan>(plans), shape.vocabulary, shape.context, threads);
+    lay_out(what, &placed_plan<Backend>::most_extents, rows_.most_leaves());
     arena_.grow();
-    lay_out(what, &evaluation_plan::extents, plan.leaves());
-    on.gather_rows(weight(layout.token_embedding, shape.vocabulary), plan.tokens(), layers_[0].input, assign);
-    on.gather_rows(weight(layout.place_embedding, shape.context), plan.places(), layers_[0].input, add);
+    lay_out(what, &placed_plan<Backend>::extents, rows_.leaves());
+    on.gather_rows(weight(layout.token_embedding, shape.vocabulary), rows_.tokens().rows, layers_[0].input, assign);
+    on.gather_rows(weight(layout.place_embedding, shape.context), rows_.places().rows, layers_[0].input, add);
     for (int layer = 0; layer < shape.layers; ++layer) {
       attend(layer);
       if (what == extent::patterns && layer + 1 == shape.layers) return;
       transform(layer);
     }
     const matrix& output = layers_.back().output;
-    if (!plan.leaf_rows().empty()) on.gather_rows(input(output), plan.leaf_rows(), leaf_input_, assign);
+    if (!rows_.leaf_rows().empty()) on.gather_rows(input(output), rows_.leaf_rows().rows, leaf_input_, assign);
     normalise(layout.ln_f, leaf_input_, leaf_normalised_, leaf_moments_);
     apply(layout.head, leaf_normalised_, logits_, assign);
   }
@@ -86,32 +92,35 @@ public:
   /// the forward pass must have been made for gradients. The network that made it may be gone: `layout` is an equal one.
   [[nodiscard]] backend::run_vector<const Scalar> all_patterns(const prenorm_layout& layout, int number) {
     const prenorm_layer<Scalar>& layer = layers_[static_cast<std::size_t>(number)];
-    if (number + 1 < shape_.layers || plan.last_rows_are_all()) return layer.patterns;
-    const layer_rows rows = plan.all_last_rows();
+    if (number + 1 < shape_.layers || rows_.last_rows_are_all()) return layer.patterns;
+    const placed_rows rows = rows_.all_last_rows();
     matrix queries, attended;
     backend::run_vector<Scalar> patterns;
     const auto take = [&](index inputs, index outputs) {
       completion_.rewind();
       queries = completion_.matrix(inputs, shape_.width);
       attended = completion_.matrix(outputs, shape_.width);
-      patterns = completion_.flat(outputs * shape_.heads * plan.length());
+      patterns = completion_.flat(outputs * shape_.heads * length());
     };
-    take(plan.most_rows(), plan.most_rows());
+    take(rows_.most_rows(), rows_.most_rows());
     completion_.grow();
     take(rows.inputs, rows.outputs);
     apply(layout.blocks[static_cast<std::size_t>(number)].q, layer.normalised, queries, assign);
-    on.attend(shape_.heads, input(queries), rows.source, input(layer.keys), input(layer.values), rows.visible, patterns,
-              attended);
+    on.attend(shape_.heads, input(queries), rows.source.rows, input(layer.keys), input(layer.values), rows.visible,
+              patterns, attended);
     return patterns;
   }
 
   /// The sum of losses, and right answers; ready for `backward` if the forward pass was made for gradients.
   [[nodiscard]] backend::answer_score score() {
-    const double share = 1.0 / static_cast<double>(plan.leaf_of_asked().size());
-    on.cross_entropy(input(logits_), plan.answers(), plan.counts(), share, logit_gradient_, scores_.data());
     backend::answer_score result;
-    on.to_host(scores_.data(), std::span(&result, 1));
+    scores(std::span(&result, 1));
     return result;
+  }
+  /// The same of each run.
+  void scores(std::span<backend::answer_score> result) {
+    on.cross_entropy(input(logits_), rows_.answers(), rows_.counts(), 1.0, logit_gradient_, scores_.data());
+    on.to_host(scores_.data(), result);
   }
 
   /// Assigns the derivative of the mean loss to all entries of `gradient`.
@@ -121,26 +130,26 @@ public:
     if (!layout_->tied()) clear(gradient_at(layout_->token_embedding), index{shape_.vocabulary} * shape_.width);
     clear(gradient_at(layout_->place_embedding), index{shape_.context} * shape_.width);
 
-    const matrix normalised = scratch_[0].first_rows(plan.leaves());
+    const matrix normalised = scratch_[0].first_rows(rows_.leaves());
     apply_backward(layout_->head, logit_gradient_, leaf_normalised_, normalised, assign);
-    matrix stream = stream_[0].first_rows(plan.leaves());
+    matrix stream = stream_[0].first_rows(rows_.leaves());
     normalise_backward(layout_->ln_f, leaf_input_, leaf_moments_, normalised, stream, assign);
-    if (!plan.leaf_rows().empty()) {
+    if (!rows_.leaf_rows().empty()) {
       const matrix output = stream_[1].first_rows(layers_.back().rows.outputs);
       clear({output.data, output.run_stride}, output.rows * output.stride);
-      on.scatter_rows(input(stream), plan.leaf_rows(), output);
+      on.scatter_rows(input(stream), rows_.leaf_rows(), output);
       stream = output;
     }
     for (int layer = shape_.layers; layer-- > 0;) {
       transform_backward(layer, stream);
       stream = attend_backward(layer, stream);
     }
-    on.scatter_rows(input(stream), plan.tokens(), gradient_of(layout_->token_embedding, shape_.vocabulary));
-    on.scatter_rows(input(stream), plan.places(), gradient_of(layout_->place_embedding, shape_.context));
+    on.scatter_rows(input(stream), rows_.tokens(), gradient_of(layout_->token_embedding, shape_.vocabulary));
+    on.scatter_rows(input(stream), rows_.places(), gradient_of(layout_->place_embedding, shape_.context));
   }
 
   /// The first activation of a forward pass for gradients that isn't finite, by name; empty if all are finite.
-  [[nodiscard]] std::string first_non_finite() const {
+  [[nodiscard]] std::string first_non_finite() {
     for (std::size_t number = 0; number < layers_.size(); ++number) {
       const prenorm_layer<Scalar>& layer = layers_[number];
       const std::pair<const char*, const matrix*> known[] = {
@@ -149,14 +158,29 @@ public:
           {"attn.o", &layer.middle}, {"ln2", &layer.normalised_middle}, {"mlp", &layer.hidden},
           {"output", &layer.output}};
       for (const auto& [name, values] : known)
-        if (!all_finite(*values)) return "activations blocks." + std::to_string(number) + "." + name;
+        if (!all_finite(on_host(*values))) return "activations blocks." + std::to_string(number) + "." + name;
     }
-    if (!all_finite(leaf_normalised_)) return "activations ln_f";
-    return all_finite(logits_) ? "" : "activations logits";
+    if (!all_finite(on_host(leaf_normalised_))) return "activations ln_f";
+    return all_finite(on_host(logits_)) ? "" : "activations logits";
   }
 
   /// Rows of logits, one a leaf.
   [[nodiscard]] const matrix& logits() const noexcept { return logits_; }
+  /// \{
+  /// Numbers of the first run where the host can read them; a copy, until the next call, if that isn't where they are.
+  [[nodiscard]] const Scalar* on_host(const Scalar* numbers, index size) {
+    if constexpr (Backend::host_memory) {
+      return numbers;
+    } else {
+      copy_.resize(static_cast<std::size_t>(size));
+      on.to_host(numbers, std::span(copy_));
+      return copy_.data();
+    }
+  }
+  [[nodiscard]] input on_host(const matrix& entries) {
+    return {on_host(entries.data, entries.rows * entries.stride), entries.rows, entries.columns, entries.stride};
+  }
+  /// \}
   /// What each layer left.
   [[nodiscard]] const std::vector<prenorm_layer<Scalar>>& layers() const noexcept { return layers_; }
 
@@ -170,18 +194,18 @@ private:
   void attend(int number) {
     const block_parts& parts = layout_->blocks[static_cast<std::size_t>(number)];
     const prenorm_layer<Scalar>& layer = layers_[static_cast<std::size_t>(number)];
-    const std::span<const int> source = layer.rows.source;
+    const backend::row_table& source = layer.rows.source;
     normalise(parts.ln1, layer.input, layer.normalised, layer.input_moments);
     apply(parts.k, layer.normalised, layer.keys, assign);
     apply(parts.v, layer.normalised, layer.values, assign);
-    if (layer.rows.gathers_queries()) on.gather_rows(input(layer.normalised), source, layer.query_input, assign);
+    if (layer.rows.gathers_queries()) on.gather_rows(input(layer.normalised), source.rows, layer.query_input, assign);
     apply(parts.q, layer.query_input, layer.queries, assign);
-    on.attend(shape_.heads, input(layer.queries), query_rows(layer), input(layer.keys), input(layer.values),
+    on.attend(shape_.heads, input(layer.queries), query_rows(layer).rows, input(layer.keys), input(layer.values),
               layer.rows.visible, layer.patterns, layer.attended);
     if (source.empty())
       copy(layer.input, layer.middle);
     else
-      on.gather_rows(input(layer.input), source, layer.middle, assign);
+      on.gather_rows(input(layer.input), source.rows, layer.middle, assign);
     apply(parts.o, layer.attended, layer.middle, add);
   }
 
@@ -211,7 +235,7 @@ private:
   matrix attend_backward(int number, const matrix& stream) {
     const block_parts& parts = layout_->blocks[static_cast<std::size_t>(number)];
     const prenorm_layer<Scalar>& layer = layers_[static_cast<std::size_t>(number)];
-    const std::span<const int> source = layer.rows.source;
+    const backend::row_table& source = layer.rows.source;
     const matrix attended = scratch_[0].first_rows(layer.rows.outputs);
     apply_backward(parts.o, stream, layer.attended, attended, assign);
     const matrix queries = scratch_[1].first_rows(layer.queries.rows), keys = scratch_[2].first_rows(layer.keys.rows),
@@ -239,8 +263,8 @@ private:
 
   // ---- Parts ----------------------------------------------------------------------------------------------------
 
-  [[nodiscard]] static std::span<const int> query_rows(const prenorm_layer<Scalar>& layer) {
-    return layer.rows.gathers_queries() ? std::span<const int>() : layer.rows.source;
+  [[nodiscard]] static backend::row_table query_rows(const prenorm_layer<Scalar>& layer) {
+    return layer.rows.gathers_queries() ? backend::row_table() : layer.rows.source;
   }
   [[nodiscard]] input weight(index offset, index rows) const {
     return {weights_.data + offset, rows, shape_.width, shape_.width, weights_.run_stride};
@@ -289,26 +313,26 @@ private:
   // ---- Memory ---------------------------------------------------------------------------------------------------
 
   /// Takes all matrices from the arena, of as many rows as `extents` says of each layer.
-  void lay_out(extent what, layer_extents (evaluation_plan::*extents)(int) const noexcept, index leaves) {
+  void lay_out(extent what, layer_extents (placed_plan<Backend>::*extents)(int) const noexcept, index leaves) {
     const index width = shape_.width, hidden = shape_.hidden;
     const bool keep = what == extent::gradient;
     layers_.resize(static_cast<std::size_t>(shape_.layers));
     index most = leaves, most_outputs = 0;
     for (int number = 0; number < shape_.layers; ++number) {
-      const layer_extents rows = (plan.*extents)(number);
+      const layer_extents rows = (rows_.*extents)(number);
       most = std::max({most, rows.inputs, rows.queries, rows.outputs});
       most_outputs = std::max(most_outputs, rows.outputs);
     }
     arena_.rewind();
     for (matrix& stream : stream_) stream = arena_.matrix(most, width);
-    const index first = (plan.*extents)(0).inputs;
+    const index first = (rows_.*extents)(0).inputs;
     matrix stream = keep ? arena_.matrix(first, width) : stream_[0].first_rows(first);
     const index shared = arena_.mark();
     for (int number = 0; number < shape_.layers; ++number) {
       prenorm_layer<Scalar>& layer = layers_[static_cast<std::size_t>(number)];
-      const layer_extents rows = (plan.*extents)(number);
+      const layer_extents rows = (rows_.*extents)(number);
       if (what == extent::loss) arena_.rewind(shared);
-      layer.rows = plan.rows(number);
+      layer.rows = rows_.rows(number);
       layer.input = stream;
       layer.normalised = arena_.matrix(rows.inputs, width);
       layer.input_moments = arena_.flat(2 * rows.inputs);
@@ -316,7 +340,7 @@ private:
       layer.queries = arena_.matrix(rows.queries, width);
       layer.keys = arena_.matrix(rows.inputs, width);
       layer.values = arena_.matrix(rows.inputs, width);
-      layer.patterns = arena_.flat(rows.outputs * shape_.heads * plan.length());
+      layer.patterns = arena_.flat(rows.outputs * shape_.heads * length());
       layer.attended = arena_.matrix(rows.outputs, width);
       layer.middle = keep ? arena_.matrix(rows.outputs, width) : stream_[(number + 1) % 2].first_rows(rows.outputs);
       layer.normalised_middle = arena_.matrix(rows.outputs, width);
@@ -327,7 +351,7 @@ private:
       stream = layer.output;
     }
     leaf_input_ = arena_.matrix(leaves, width);
-    if (plan.leaf_rows().empty()) leaf_input_ = stream;
+    if (rows_.leaf_rows().empty()) leaf_input_ = stream;
     leaf_normalised_ = arena_.matrix(leaves, width);
     leaf_moments_ = arena_.flat(2 * leaves);
     logits_ = arena_.matrix(leaves, shape_.outputs);
@@ -338,6 +362,10 @@ private:
     hidden_ = arena_.matrix(most_outputs, hidden);
   }
 
+  [[nodiscard]] index length() const { return plans.front().length(); }
+
+  placed_plan<Backend> rows_;
+  std::vector<Scalar> copy_;
   prenorm_shape shape_;
   const prenorm_layout* layout_ = nullptr;
   backend::run_vector<const Scalar> weights_;
