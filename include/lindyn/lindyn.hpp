@@ -168,6 +168,8 @@
 #include <lindyn/optimizer/memory.hpp>
 #include <lindyn/optimizer/momentum.hpp>
 #include <lindyn/optimizer/optimizer.hpp>
+#include <lindyn/optimizer/placed_rules.hpp>
+#include <lindyn/optimizer/placed_step.hpp>
 #include <lindyn/optimizer/sgd.hpp>
 #include <lindyn/population/block_list.hpp>
 #include <lindyn/population/conditional_retrieval_tokens.hpp>
@@ -272,8 +274,10 @@
 #include <lindyn/train/linearised_objective.hpp>
 #include <lindyn/train/objective.hpp>
 #include <lindyn/train/observer.hpp>
+#include <lindyn/train/placed_arrays.hpp>
 #include <lindyn/train/settings.hpp>
 #include <lindyn/train/step_rates.hpp>
 #include <lindyn/train/trainer.hpp>
 #include <lindyn/train/trainer_options.hpp>
+#include <lindyn/train/training_arrays.hpp>
 #include <lindyn/version.hpp>
