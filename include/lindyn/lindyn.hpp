@@ -53,6 +53,7 @@
 #include <lindyn/backend/host_product.hpp>
 #include <lindyn/backend/host_rows.hpp>
 #include <lindyn/backend/host_vector.hpp>
+#include <lindyn/backend/host_weighted_loss.hpp>
 #include <lindyn/backend/panels.hpp>
 #include <lindyn/backend/plain.hpp>
 #include <lindyn/backend/tile_product.hpp>
@@ -122,6 +123,8 @@
 #include <lindyn/manifold/selection.hpp>
 #include <lindyn/model/attention_only.hpp>
 #include <lindyn/model/attention_only/attention_pass.hpp>
+#include <lindyn/model/attention_only/dense_pass.hpp>
+#include <lindyn/model/attention_only/dense_tables.hpp>
 #include <lindyn/model/attention_only/group_state.hpp>
 #include <lindyn/model/attention_only/lanes.hpp>
 #include <lindyn/model/attention_only/one_hot_block.hpp>
@@ -129,6 +132,7 @@
 #include <lindyn/model/attention_only/strided.hpp>
 #include <lindyn/model/attention_only_plain.hpp>
 #include <lindyn/model/attention_shape.hpp>
+#include <lindyn/model/dense_attention_only.hpp>
 #include <lindyn/model/embedding.hpp>
 #include <lindyn/model/evaluation_plan.hpp>
 #include <lindyn/model/exact_match.hpp>
@@ -262,6 +266,7 @@
 #include <lindyn/task/sequence_set.hpp>
 #include <lindyn/task/vector_composition.hpp>
 #include <lindyn/train/batched_ensemble.hpp>
+#include <lindyn/train/batched_runs.hpp>
 #include <lindyn/train/branch_plan.hpp>
 #include <lindyn/train/branches.hpp>
 #include <lindyn/train/descent.hpp>
