@@ -14,11 +14,7 @@
 #include <utility>
 
 #include <lindyn/backend/backend.hpp>
-#include <lindyn/core/parameter_table.hpp>
 #include <lindyn/optimizer/placed_step.hpp>
-#include <lindyn/task/evaluation.hpp>
-
-#include "noisy_bowl.hpp"
 
 namespace lindyn::testing {
 
@@ -45,6 +41,9 @@ private:
 struct hidden_memory {
   static constexpr bool host_memory = false;
   int count = 1;
+
+  hidden_memory() = default;
+  explicit hidden_memory(int runs_of) : count(runs_of) {}
 
   template <class T>
   class array {
@@ -122,24 +121,5 @@ void move_entries(hidden_memory& on, const optimizer::placed_step<Formula, Scala
   for (index run = 0; run < on.runs(); ++run)
     for (index entry = 0; entry < size; ++entry) step(run, entry);
 }
-
-/// noisy_bowl with weights and gradient in such memory.
-template <class Scalar>
-struct hidden_bowl : noisy_bowl<Scalar> {
-  class workspace {
-  public:
-    [[nodiscard]] hidden_memory& on() noexcept { return on_; }
-
-  private:
-    hidden_memory on_;
-  };
-
-  task::evaluation loss_and_gradient(index step, std::span<const Scalar> weights, std::span<Scalar> gradient,
-                                     workspace&) const {
-    const open_pages opened;
-    typename noisy_bowl<Scalar>::workspace none;
-    return noisy_bowl<Scalar>::loss_and_gradient(step, weights, gradient, none);
-  }
-};
 
 }  // namespace lindyn::testing
