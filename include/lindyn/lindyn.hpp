@@ -53,6 +53,7 @@
 #include <lindyn/backend/host_product.hpp>
 #include <lindyn/backend/host_rows.hpp>
 #include <lindyn/backend/host_vector.hpp>
+#include <lindyn/backend/host_weighted_loss.hpp>
 #include <lindyn/backend/panels.hpp>
 #include <lindyn/backend/plain.hpp>
 #include <lindyn/backend/tile_product.hpp>
@@ -122,6 +123,8 @@
 #include <lindyn/manifold/selection.hpp>
 #include <lindyn/model/attention_only.hpp>
 #include <lindyn/model/attention_only/attention_pass.hpp>
+#include <lindyn/model/attention_only/dense_pass.hpp>
+#include <lindyn/model/attention_only/dense_tables.hpp>
 #include <lindyn/model/attention_only/group_state.hpp>
 #include <lindyn/model/attention_only/lanes.hpp>
 #include <lindyn/model/attention_only/one_hot_block.hpp>
@@ -129,6 +132,7 @@
 #include <lindyn/model/attention_only/strided.hpp>
 #include <lindyn/model/attention_only_plain.hpp>
 #include <lindyn/model/attention_shape.hpp>
+#include <lindyn/model/dense_attention_only.hpp>
 #include <lindyn/model/embedding.hpp>
 #include <lindyn/model/evaluation_plan.hpp>
 #include <lindyn/model/exact_match.hpp>
@@ -168,6 +172,8 @@
 #include <lindyn/optimizer/memory.hpp>
 #include <lindyn/optimizer/momentum.hpp>
 #include <lindyn/optimizer/optimizer.hpp>
+#include <lindyn/optimizer/placed_rules.hpp>
+#include <lindyn/optimizer/placed_step.hpp>
 #include <lindyn/optimizer/sgd.hpp>
 #include <lindyn/population/block_list.hpp>
 #include <lindyn/population/conditional_retrieval_tokens.hpp>
@@ -260,6 +266,7 @@
 #include <lindyn/task/sequence_set.hpp>
 #include <lindyn/task/vector_composition.hpp>
 #include <lindyn/train/batched_ensemble.hpp>
+#include <lindyn/train/batched_runs.hpp>
 #include <lindyn/train/branch_plan.hpp>
 #include <lindyn/train/branches.hpp>
 #include <lindyn/train/descent.hpp>
@@ -272,8 +279,10 @@
 #include <lindyn/train/linearised_objective.hpp>
 #include <lindyn/train/objective.hpp>
 #include <lindyn/train/observer.hpp>
+#include <lindyn/train/placed_arrays.hpp>
 #include <lindyn/train/settings.hpp>
 #include <lindyn/train/step_rates.hpp>
 #include <lindyn/train/trainer.hpp>
 #include <lindyn/train/trainer_options.hpp>
+#include <lindyn/train/training_arrays.hpp>
 #include <lindyn/version.hpp>

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -13,10 +14,12 @@
 #include <vector>
 
 #include <lindyn/optimizer/adam.hpp>
+#include <lindyn/train/batched_ensemble.hpp>
 #include <lindyn/train/ensemble.hpp>
 #include <lindyn/train/ensemble_checkpoint.hpp>
 #include <lindyn/train/trainer.hpp>
 
+#include "batched_bowl.hpp"
 #include "noisy_bowl.hpp"
 
 namespace {
@@ -30,16 +33,19 @@ using ensemble = train::ensemble<trainer>;
 const auto start = lindyn::testing::bowl_start<double>();
 const auto size = static_cast<index>(start.size());
 
-/// Runs whose seeds differ and whose decay sets in at different steps.
+/// Decay sets in at different steps.
+train::trainer_options options_of(index run) {
+  return {.learning_rate = 0.1,
+          .decay_schedule = lindyn::schedule::window{.begin = 4, .end = 9.0 + static_cast<double>(run), .level = 0.1},
+          .decay_mode = lindyn::optimizer::decay_mode::coupled_l2};
+}
+
+/// Runs whose seeds differ too.
 ensemble make_runs(index count) {
   return {count, size, [](index run, std::span<double> weights) {
             std::ranges::copy(start, weights.begin());
-            return trainer(
-                bowl{.seed = static_cast<std::uint64_t>(run)}, weights, lindyn::optimizer::adam<double>(size),
-                {.learning_rate = 0.1,
-                 .decay_schedule =
-                     lindyn::schedule::window{.begin = 4, .end = 9.0 + static_cast<double>(run), .level = 0.1},
-                 .decay_mode = lindyn::optimizer::decay_mode::coupled_l2});
+            return trainer(bowl{.seed = static_cast<std::uint64_t>(run)}, weights,
+                           lindyn::optimizer::adam<double>(size), options_of(run));
           }};
 }
 
@@ -100,6 +106,45 @@ TEST_CASE("an ensemble may have grown, and what its runs have to agree in is che
   } catch (const train::configuration_error& fault) {
     CHECK(fault.argument() == "initial_seed");
     CHECK(std::string(fault.what()).find("run-1.json") != std::string::npos);
+  }
+}
+
+TEST_CASE("an ensemble of one pass has the same files, and either goes on from the other's") {
+  using bowls = lindyn::testing::batched_bowl;
+  using batched = train::batched_ensemble<bowls, lindyn::optimizer::adam_options>;
+  const auto make_batched = [] {
+    return batched(
+        4, size, {},
+        [](index run, std::span<double> weights) {
+          std::ranges::copy(start, weights.begin());
+          return train::batched_run<bowls>{bowls{{.seed = static_cast<std::uint64_t>(run)}}, options_of(run)};
+        },
+        bowls::workspace{});
+  };
+  const temporary_folder folder;
+  const auto same_bits = [](batched& left, const ensemble& right, index run) {
+    return std::ranges::equal(left[run].weights(), right.weights().row(run)) && left[run].rule() == right[run].rule() &&
+           left[run].steps() == right[run].steps() && left[run].observed() == right[run].observed();
+  };
+  auto first = make_batched();
+  first.run(8, {}, [](index) { return [](const auto&) {}; });
+  train::save_checkpoints(folder.path, first);
+  auto second = make_runs(4), whole = make_runs(4);
+  CHECK(train::resume_checkpoints(folder.path, second) == 4);
+  for (index run = 0; run < 4; ++run) CHECK(same_bits(first, second, run));
+  advance(second, 10);
+  bowl::workspace memory;
+  second[2].run(13, memory);  // runs need not be of one step
+  train::save_checkpoints(folder.path, second);
+  auto third = make_batched();
+  CHECK(train::resume_checkpoints(folder.path, third) == 4);
+  for (index run = 0; run < 4; ++run) CHECK(same_bits(third, second, run));
+  third.run(15, {}, [](index) { return [](const auto&) {}; });
+  advance(whole, 15);
+  for (index run = 0; run < 4; ++run) {
+    CHECK(third[run].steps() == 15);
+    const auto near = [](double left, double right) { return std::abs(left - right) <= 1e-12; };  // entries are about 1
+    CHECK(std::ranges::equal(third[run].weights(), whole.weights().row(run), near));
   }
 }
 

@@ -157,6 +157,12 @@ struct visible_keys {
   index_table order = {};                 ///< the same
 };
 
+/// How one row of logits z over the outputs is scored against its answer y.
+enum class answer_loss {
+  cross_entropy,  ///< ln sum_v exp z_v - z_y, in nats
+  squared_error,  ///< half the sum over v of (z_v - 1[v = y])^2
+};
+
 /// What the cross-entropy kernel returns: sums over all rows.
 struct answer_score {
   double loss = 0;           ///< sum of count x (ln sum_v exp z_v - z_answer), in nats
@@ -183,6 +189,8 @@ struct answer_score {
 /// | `attend(heads, q, query_rows, k, v, visible, patterns, out)` | see below |
 /// | `attend_backward(heads, q, query_table, k, v, visible, patterns, dout, dq, dk, dv)` | dq, dk, dv (assigned, all rows); `query_table` is a row_table |
 /// | `cross_entropy(logits, answers, counts, scale, dlogits, scores)` | scores: an answer_score of each run; dlogits = scale (softmax - 1[answer]) times the share of count in all counts; `dlogits.data` may be null |
+/// | `weighted_loss(kind, logits, answers, weights, dlogits, losses)` | losses: of each run the sum of weight x answer_loss over rows, in double; dlogits its derivative; `dlogits.data` may be null |
+/// | `scale(vector, size, factor)` | flat memory times a number, the same for all runs |
 /// | `fill(vector, size, value)`, `copy(from, to, size)` | flat memory |
 /// | `from_host(from, to)`, `to_host(from, to)` | copies between the host's span and the backend's pointer, done when they return |
 ///
@@ -195,7 +203,8 @@ concept backend = std::floating_point<S> &&
     requires(B& on, typename B::template array<S>& memory, index size, strided_matrix<const S> in,
              strided_matrix<S> out, run_vector<const S> vector, run_vector<S> vector_out, const index_table& rows,
              const row_table& table, std::span<S> host, std::span<const S> const_host, const S* there, S* there_out,
-             update how, const visible_keys& visible, answer_score* scores) {
+             update how, const visible_keys& visible, answer_score* scores, run_vector<const double> shares,
+             double* losses) {
   { B::host_memory } -> std::convertible_to<bool>;
   { on.runs() } -> std::same_as<int>;
   memory.resize(static_cast<std::size_t>(size));
@@ -212,6 +221,8 @@ concept backend = std::floating_point<S> &&
   on.attend(1, in, rows, in, in, visible, vector_out, out);
   on.attend_backward(1, in, table, in, in, visible, vector, in, out, out, out);
   on.cross_entropy(in, rows, rows, 1.0, out, scores);
+  on.weighted_loss(answer_loss::squared_error, in, rows, shares, out, losses);
+  on.scale(vector_out, size, 1.0);
   on.fill(vector_out, size, S(0));
   on.copy(vector, vector_out, size);
   on.from_host(const_host, there_out);

@@ -15,6 +15,7 @@
 #include <lindyn/backend/host_layer_norm.hpp>
 #include <lindyn/backend/host_product.hpp>
 #include <lindyn/backend/host_rows.hpp>
+#include <lindyn/backend/host_weighted_loss.hpp>
 #include <lindyn/core/aligned_vector.hpp>
 #include <lindyn/core/vector_width.hpp>
 #include <lindyn/core/views.hpp>
@@ -126,6 +127,19 @@ public:
   void cross_entropy(strided_matrix<const S> logits, const index_table& answers, const index_table& counts,
                      double scale, strided_matrix<S> dlogits, answer_score* scores) {
     *scores = detail::cross_entropy(pool_, logits, answers, counts, scale, dlogits);
+  }
+
+  /// The sum of weight x loss over rows, and its derivative.
+  template <class S>
+  void weighted_loss(answer_loss kind, strided_matrix<const S> logits, const index_table& answers,
+                     run_vector<const double> weights, strided_matrix<S> dlogits, double* losses) {
+    *losses = detail::weighted_loss(pool_, kind, logits, answers, weights.data, dlogits);
+  }
+
+  /// The first `size` entries are multiplied by `factor`.
+  template <class S>
+  void scale(run_vector<S> x, index size, double factor) {
+    std::for_each_n(x.data, size, [factor](S& entry) { entry *= static_cast<S>(factor); });
   }
 
   /// The first `size` entries become `value`.

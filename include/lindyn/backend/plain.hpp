@@ -240,6 +240,34 @@ struct plain {
     *scores = score;
   }
 
+  /// The sum of weight x loss over rows, and its derivative.
+  template <class S>
+  void weighted_loss(answer_loss kind, strided_matrix<const S> logits, const index_table& answers,
+                     run_vector<const double> weights, strided_matrix<S> dlogits, double* losses) const {
+    *losses = 0;
+    for (index r = 0; r < logits.rows; ++r) {
+      const S* const z = logits.row(r);
+      const int answer = answers[r];
+      const double weight = weights.data[r], largest = *std::max_element(z, z + logits.columns);
+      double sum = 0, errors = 0;
+      for (index v = 0; v < logits.columns; ++v) {
+        const double error = z[v] - (v == answer ? 1.0 : 0.0);
+        sum += std::exp(z[v] - largest), errors += error * error;
+      }
+      const bool squared = kind == answer_loss::squared_error;
+      *losses += weight * (squared ? errors / 2 : std::log(sum) + largest - z[answer]);
+      if (!dlogits.data) continue;
+      for (index v = 0; v < logits.columns; ++v)
+        put(dlogits(r, v), weight * ((squared ? z[v] : std::exp(z[v] - largest) / sum) - (v == answer ? 1.0 : 0.0)));
+    }
+  }
+
+  /// The first `size` entries are multiplied by `factor`.
+  template <class S>
+  void scale(run_vector<S> x, index size, double factor) const {
+    for (index i = 0; i < size; ++i) put(x.data[i], x.data[i] * factor);
+  }
+
   /// The first `size` entries become `value`.
   template <class S>
   void fill(run_vector<S> to, index size, S value) const {

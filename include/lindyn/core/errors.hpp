@@ -122,6 +122,12 @@ public:
   using error::error;
 };
 
+/// A device can't do what it was asked: there is none, it has too little memory, or a kernel failed.
+class device_error : public error {
+public:
+  using error::error;
+};
+
 /// Throws argument_error unless `holds`.
 template <class T>
 void require(bool holds, std::string_view argument, const T& value, std::string_view allowed) {

@@ -29,9 +29,9 @@ namespace lindyn::optimizer {
 template <class Rule, class Scalar, class Options, std::size_t Count>
 class elementwise_rule {
 public:
-  using scalar = Scalar;                        ///< of weights and memory
-  using options_type = Options;                 ///< of the rule
-  static constexpr std::size_t arrays = Count;  ///< number of arrays that it remembers
+  using scalar = Scalar;                            ///< of weights and memory
+  using options_type = Options;                     ///< of the rule
+  static constexpr std::size_t remembered = Count;  ///< number of arrays that it remembers
 
   /// One step, with the options' decay of every entry. Throws shape_error for another number of weights or derivatives,
   /// argument_error for a negative rate; and nothing has changed then.
@@ -70,6 +70,9 @@ public:
   [[nodiscard]] auto state() noexcept { return memory_.arrays(); }
   /// The same to be read: state_array of const Scalar.
   [[nodiscard]] auto state() const noexcept { return memory_.arrays(); }
+
+  /// So many steps have been made, where `state()` has been written to. Throws argument_error if they are negative.
+  void set_steps(std::int64_t steps) { memory_.set_steps(steps); }
 
   /// Goes on where a rule was of which these are the arrays, in any order, and the number of steps.
   /// Throws argument_error for a name that is missing, unknown or there twice and for a negative number of steps,

@@ -46,6 +46,11 @@ public:
   [[nodiscard]] std::int64_t steps() const noexcept { return steps_; }
   /// Counts one more step, and returns their number.
   std::int64_t count_step() noexcept { return ++steps_; }
+  /// So many steps have been made. Throws argument_error if they are negative.
+  void set_steps(std::int64_t steps) {
+    require(steps >= 0, "steps", steps, "not negative");
+    steps_ = steps;
+  }
 
   /// The array of that number.
   [[nodiscard]] std::span<Scalar> operator[](std::size_t which) noexcept { return values_[which]; }

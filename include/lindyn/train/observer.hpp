@@ -26,6 +26,9 @@ struct observation {
   std::span<const Scalar> gradient;  ///< of the step's batch at these weights, not clipped
   double learning_rate = 0;          ///< lr_t of the update to come
   double decay = 0;                  ///< lambda_t of the update to come
+  /// The weights where evaluations take them, for further ones in their workspace: elsewhere than `weights` on a backend
+  /// whose memory the host can't read. Empty for observers that get no workspace.
+  std::span<const Scalar> placed_weights = {};
 };
 
 namespace detail {

@@ -4,7 +4,6 @@
 /// \file
 /// The training of a network: an objective, an optimiser and schedules, step by step.
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <span>
@@ -15,16 +14,16 @@
 #include <lindyn/core/errors.hpp>
 #include <lindyn/core/parameter_table.hpp>
 #include <lindyn/core/progress.hpp>
-#include <lindyn/optimizer/clip.hpp>
-#include <lindyn/optimizer/decay.hpp>
 #include <lindyn/optimizer/optimizer.hpp>
 #include <lindyn/task/evaluation.hpp>
 #include <lindyn/train/guard.hpp>
 #include <lindyn/train/objective.hpp>
 #include <lindyn/train/observer.hpp>
+#include <lindyn/train/placed_arrays.hpp>
 #include <lindyn/train/settings.hpp>
 #include <lindyn/train/step_rates.hpp>
 #include <lindyn/train/trainer_options.hpp>
+#include <lindyn/train/training_arrays.hpp>
 
 namespace lindyn::train {
 
@@ -44,6 +43,10 @@ enum class run_end {
 ///                            {.learning_rate = 3e-3});
 ///     model::prenorm_transformer<>::workspace memory;
 ///     trainer.run(15'000, memory, train::every(100, [](const auto& at) { print(at.step, at.evaluation.loss); }));
+///
+/// On a backend whose memory the host can't read, weights, gradient and what the optimiser remembers live there. The host's
+/// are brought up to date when an observer hears, when `run` returns, and when `weights()` or `rule()` are asked for, for which
+/// the workspace of the last evaluation has to be there still: so programs, checkpoints and observers are the same.
 ///
 /// \tparam Objective  what is minimised
 /// \tparam Rule       the optimiser
@@ -65,12 +68,10 @@ public:
   /// that aren't finite.
   trainer(Objective objective, std::span<scalar> weights, Rule rule, trainer_options options = {})
       : objective_(std::move(objective)),
-        weights_(weights),
-        rule_(std::move(rule)),
-        rates_(std::move(options), parameters(), rule_),
-        gradient_(weights.size()) {
+        arrays_(weights, std::move(rule)),
+        rates_(std::move(options), parameters(), arrays_.rule_options()) {
     require_extent("weights.size()", weights.size(), parameters().size());
-    confine(false);
+    arrays_.confine(objective_, false);
     begin(0, false);
   }
 
@@ -81,9 +82,9 @@ public:
   /// As they were given.
   [[nodiscard]] const trainer_options& options() const noexcept { return rates_.options(); }
   /// The weights behind the steps made so far.
-  [[nodiscard]] std::span<const scalar> weights() const noexcept { return weights_; }
+  [[nodiscard]] std::span<const scalar> weights() const { return arrays_.weights(); }
   /// The optimiser, with what it remembers.
-  [[nodiscard]] const Rule& rule() const noexcept { return rule_; }
+  [[nodiscard]] const Rule& rule() const { return arrays_.rule(); }
   /// Number of steps made.
   [[nodiscard]] index steps() const noexcept { return steps_; }
   /// Whether observers have been told the present state.
@@ -105,18 +106,18 @@ public:
     if (evaluated_) return evaluation_;
     const auto begin = clock::now();
     try {
-      evaluation_ = objective_.loss_and_gradient(steps_, weights_, gradient_, memory);
+      evaluation_ = arrays_.evaluate(objective_, steps_, memory);
     } catch (const non_finite_error& fault) {
-      guard_.look_at_state(parameters(), weights(), rule_, steps_);
+      arrays_.look_at_state(parameters(), steps_);
       throw divergence_error(fault.argument(), steps_, fault.value(),
                              fault.allowed() + "; take a smaller learning_rate");
     }
     if (!std::isfinite(evaluation_.loss)) {
-      guard_.look_at_state(parameters(), weights(), rule_, steps_);
+      arrays_.look_at_state(parameters(), steps_);
       throw divergence_error("loss", steps_, lindyn::detail::to_text(evaluation_.loss),
                              "finite; take a smaller learning_rate");
     }
-    guard_.look_at_gradient(parameters(), gradient(), steps_);
+    arrays_.look_at_gradient(parameters(), steps_);
     evaluated_ = true;
     training_ += clock::now() - begin;
     return evaluation_;
@@ -146,13 +147,14 @@ public:
   /// their gradient. What observers hear at this step after that is of the weights before.
   /// Throws divergence_error, naming the first entry, for weights that aren't finite.
   void weights_changed() {
-    confine(false);
+    arrays_.weights_changed();
+    arrays_.confine(objective_, false);
     begin(steps_, observed_);
   }
   /// Takes another optimiser, such as one that remembers nothing, from the next update on.
   /// Throws divergence_error if what it remembers isn't finite.
   void replace_rule(Rule rule) {
-    rule_ = std::move(rule);
+    arrays_.replace(std::move(rule));
     begin(steps_, observed_);
   }
 
@@ -164,6 +166,43 @@ public:
   /// Throws as evaluate and update do.
   template <observer<scalar, workspace>... Observers>
   run_end run(index until, workspace& memory, Observers&&... observers) {
+    const run_end end = run_on(until, memory, observers...);
+    arrays_.fetch();
+    return end;
+  }
+
+  /// All that the result depends on, but for the start and the number of steps.
+  [[nodiscard]] settings describe() { return rates_.describe(objective_, arrays_.rule_options()); }
+
+  /// Goes on from a state that was kept: `weights` become the trainer's, in its memory.
+  /// \param steps     number of steps made
+  /// \param weights   as many as the trainer has
+  /// \param rule      takes the place of the trainer's
+  /// \param observed  whether observers have been told the state
+  /// Throws as the constructor, and argument_error for a negative number of steps.
+  void restart(index steps, std::span<const scalar> weights, Rule rule, bool observed = false) {
+    require(steps >= 0, "steps", steps, "not negative");
+    require_extent("weights.size()", weights.size(), parameters().size());
+    arrays_.replace(weights, std::move(rule));
+    begin(steps, observed);
+  }
+
+private:
+  using clock = std::chrono::steady_clock;
+
+  [[nodiscard]] static double seconds_of(clock::duration spent) noexcept {
+    return std::chrono::duration<double>(spent).count();
+  }
+
+  void begin(index steps, bool observed) {
+    arrays_.look_at_state(parameters(), steps);
+    steps_ = steps;
+    evaluated_ = false;
+    observed_ = observed;
+  }
+
+  template <class... Observers>
+  run_end run_on(index until, workspace& memory, Observers&... observers) {
     progress tell(options().tell);
     while (steps_ <= until) {
       if (!observed_ && (false || ... || detail::wants(observers, steps_)) && !observe(memory, observers...))
@@ -176,68 +215,20 @@ public:
     return run_end::reached;
   }
 
-  /// All that the result depends on, but for the start and the number of steps.
-  [[nodiscard]] settings describe() { return rates_.describe(objective_, rule_); }
-
-  /// Goes on from a state that was kept: `weights` become the trainer's, in its memory.
-  /// \param steps     number of steps made
-  /// \param weights   as many as the trainer has
-  /// \param rule      takes the place of the trainer's
-  /// \param observed  whether observers have been told the state
-  /// Throws as the constructor, and argument_error for a negative number of steps.
-  void restart(index steps, std::span<const scalar> weights, Rule rule, bool observed = false) {
-    require(steps >= 0, "steps", steps, "not negative");
-    require_extent("weights.size()", weights.size(), parameters().size());
-    std::ranges::copy(weights, weights_.begin());
-    rule_ = std::move(rule);
-    begin(steps, observed);
-  }
-
-private:
-  using clock = std::chrono::steady_clock;
-  static constexpr bool resumable = optimizer::resumable_optimizer<Rule, scalar>;
-
-  [[nodiscard]] static double seconds_of(clock::duration spent) noexcept {
-    return std::chrono::duration<double>(spent).count();
-  }
-  [[nodiscard]] std::span<const scalar> gradient() const noexcept { return gradient_; }
-
-  void begin(index steps, bool observed) {
-    guard_.look_at_state(parameters(), weights(), rule_, steps);
-    steps_ = steps;
-    evaluated_ = false;
-    observed_ = observed;
-  }
-
   template <class Workers>
   void update_by(Workers&& workers) {
     require(evaluated_, "step", steps_, "evaluated before its update");
     const auto begin = clock::now();
     const double rate = learning_rate(steps_);
-    const auto ranges = rates_.decay(rule_, steps_);
-    double coupled = 0;
-    for (const auto& range : ranges) coupled = std::max(coupled, range.factors.coupled);
-    guard_.before_step(weights(), rule_, rate, coupled);
+    const auto ranges = rates_.decay(arrays_.rule_options(), steps_);
+    arrays_.before_step(rate, ranges);
     evaluated_ = false;  // whatever fails from here on: what observers are told isn't clipped
-    const double clip_norm = options().clip_norm;
-    if (clip_norm > 0) optimizer::clip_by_global_norm(std::span(gradient_), clip_norm, workers);
-    move(rate, ranges, workers);
-    confine(Rule::linear);
-    guard_.behind_step(parameters(), weights_, rule_, steps_);
+    arrays_.move(rate, ranges, options().clip_norm, workers);
+    arrays_.confine(objective_, Rule::linear);
+    arrays_.behind_step(parameters(), steps_);
     ++steps_;
     observed_ = false;
     training_ += clock::now() - begin;
-  }
-
-  template <class Workers>
-  void move(double rate, std::span<const optimizer::range_decay> ranges, Workers&& workers) {
-    if constexpr (resumable)
-      if (!ranges.empty()) return rule_.step(weights_, gradient(), rate, ranges, workers);
-    rule_.step(weights_, gradient(), rate);
-  }
-
-  void confine(bool linear) {
-    if constexpr (requires { objective_.confine(weights_, linear); }) objective_.confine(weights_, linear);
   }
 
   /// Tells all observers; whether all of them want to go on.
@@ -245,7 +236,13 @@ private:
   [[nodiscard]] bool observe(workspace& memory, Observers&... observers) {
     evaluate(memory);
     const auto begin = clock::now();
-    const observation<scalar> here{steps_, evaluation_, weights(), gradient(), learning_rate(steps_), decay(steps_)};
+    const observation<scalar> here{steps_,
+                                   evaluation_,
+                                   weights(),
+                                   arrays_.gradient(),
+                                   learning_rate(steps_),
+                                   decay(steps_),
+                                   arrays_.placed_weights()};
     bool go_on = true;
     ((go_on = detail::tell(observers, here, memory) && go_on), ...);
     observed_ = true;
@@ -254,11 +251,8 @@ private:
   }
 
   Objective objective_;
-  std::span<scalar> weights_;
-  Rule rule_;
+  typename detail::arrays_type<Objective, Rule>::type arrays_;
   detail::step_rates<Rule, scalar> rates_;
-  detail::guard<scalar, Rule> guard_;
-  std::vector<scalar> gradient_;
   task::evaluation evaluation_;
   index steps_ = 0;
   bool evaluated_ = false, observed_ = false;
