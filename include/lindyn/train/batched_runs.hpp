@@ -89,6 +89,7 @@ public:
     objectives_.push_back(std::move(objective));
     states_.push_back({.rates = rates_type(std::move(options), parameters(), rules_.without_weights())});
     restart(count() - 1, 0, weights, rule_type(total_, rules_.without_weights().options()), false);
+    confine(count() - 1, false);
   }
 
   [[nodiscard]] auto& on() noexcept { return memory_.on(); }
@@ -160,6 +161,8 @@ public:
     clip();
     rules_.step(on(), {weights_.data(), total_}, {gradients_.data(), total_},
                 std::span<const optimizer::run_move>(moves_));
+    for (index run = 0; run < count(); ++run)
+      if ((*this)[run].live) confine(run, rule_type::linear);
     on().largest_magnitude(runs_of(weights_), total_, std::span(numbers_));
     index made = 0;
     for_each_live([&](index run, state& which) {
@@ -231,6 +234,13 @@ private:
       if (!move.live) throw divergence_error("norm of the gradient", which.steps, "inf", "finite");
       if (norm > limit) move.gradient_scale = limit / norm;
     });
+  }
+
+  /// Puts a run's weights where its objective needs them.
+  void confine([[maybe_unused]] index run, [[maybe_unused]] bool linear) {
+    const std::span<scalar> weights(weights_.data() + run * total_, size(total_));
+    if constexpr (requires { objectives_.front().confine(weights, linear, memory_); })
+      objectives_[size(run)].confine(weights, linear, memory_);
   }
 
   /// Throws divergence_error if the step overflowed; the run is as it was before then.

@@ -4,6 +4,7 @@
 /// \file
 /// The attention-only network on a data law: on minibatches, or on the exact population loss.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -13,7 +14,9 @@
 #include <vector>
 
 #include <lindyn/core/errors.hpp>
+#include <lindyn/core/parallel.hpp>
 #include <lindyn/core/parameter_table.hpp>
+#include <lindyn/core/views.hpp>
 #include <lindyn/io/digest.hpp>
 #include <lindyn/model/attention_only.hpp>
 #include <lindyn/model/embedding.hpp>
@@ -45,6 +48,13 @@ public:
   using scalar = typename Net::scalar;        ///< of weights and gradients
   using workspace = typename Net::workspace;  ///< memory that evaluations reuse
 
+  /// Whether the network evaluates several runs in one pass.
+  static constexpr bool evaluates_runs =
+      requires(const Net& net, std::span<const scalar> weights, std::span<const task::batch_view> batches,
+               std::span<scalar> gradients, std::span<double> losses, workspace& memory) {
+    net.loss_and_gradient(weights, batches, task::loss::cross_entropy, gradients, losses, memory);
+  };
+
   /// \param net      outlives the objective
   /// \param law      copied; it has the network's vocabulary and positions
   /// \param options  see law_batches
@@ -75,6 +85,29 @@ public:
     const double loss = net_->loss_and_gradient(weights, batch(step), options_.loss, gradient, memory);
     if (centred()) centre(gradient, memory);
     return {.loss = loss};
+  }
+
+  /// The same of several runs in one pass, see batched_objective, where the network evaluates several. Their batches are of one
+  /// size, and scored alike.
+  static void losses_and_gradients(std::span<law_objective> runs, std::span<const index> steps,
+                                   std::span<const scalar> weights, std::span<scalar> gradients,
+                                   std::span<task::evaluation> evaluations, workspace& memory,
+                                   int threads) requires(evaluates_runs) {
+    const Net& net = runs.front().net();
+    const task::loss kind = runs.front().options_.loss;
+    std::vector<task::batch_view> batches(runs.size());
+    std::vector<double> losses(runs.size());
+    parallel_chunks(static_cast<index>(runs.size()), 1, threads, [&](index run, index, index, int) {
+      const auto which = static_cast<std::size_t>(run);
+      require(runs[which].options_.loss == kind, "loss", "another one", "that of all runs");
+      batches[which] = runs[which].batch(steps[which]);
+    });
+    net.loss_and_gradient(weights, batches, kind, gradients, losses, memory);
+    const std::size_t total = weights.size() / runs.size();
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      if (runs[run].centred()) runs[run].centre(gradients.subspan(run * total, total), memory);
+      evaluations[run] = {.loss = losses[run]};
+    }
   }
 
   /// \{

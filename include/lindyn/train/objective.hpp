@@ -5,11 +5,17 @@
 /// What is minimised: an objective gives every step of a training its loss and gradient.
 
 #include <concepts>
+#include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include <lindyn/backend/backend.hpp>
 #include <lindyn/core/errors.hpp>
+#include <lindyn/core/parallel.hpp>
 #include <lindyn/core/parameter_table.hpp>
+#include <lindyn/core/views.hpp>
 #include <lindyn/io/digest.hpp>
 #include <lindyn/population/finite/batches.hpp>
 #include <lindyn/task/evaluation.hpp>
@@ -34,6 +40,15 @@ concept objective = requires(O& of, index step, std::span<const typename O::scal
   { of.parameters() } -> std::convertible_to<const parameter_table&>;
   { of.loss_and_gradient(step, weights, gradient, memory) } -> std::convertible_to<task::evaluation>;
   of.describe(to);
+};
+
+/// A network that evaluates several runs in one pass, such as model::prenorm_transformer on a backend of several runs.
+template <class Net>
+concept evaluates_runs = requires(const Net& net, backend::run_vector<const typename Net::scalar> weights,
+                                  std::span<const std::pair<const task::sequence_set*, std::span<const int>>> batches,
+                                  backend::run_vector<typename Net::scalar> gradients, typename Net::workspace& memory,
+                                  int threads, std::span<task::evaluation> evaluations) {
+  net.losses_and_gradients(weights, batches, gradients, memory, threads, evaluations);
 };
 
 /// Batches of a finite set, which a network such as model::prenorm_transformer answers.
@@ -71,6 +86,22 @@ public:
           throw non_finite_error(first, "NaN or infinite", "finite");
       throw;
     }
+  }
+
+  /// The same of several runs in one pass, see batched_objective: each with its own data, batches and weights. Data of all
+  /// runs are of equal sizes, and batches of one size.
+  static void losses_and_gradients(std::span<set_objective> runs, std::span<const index> steps,
+                                   std::span<const scalar> weights, std::span<scalar> gradients,
+                                   std::span<task::evaluation> evaluations, workspace& memory,
+                                   int threads) requires(evaluates_runs<Net>) {
+    const Net& net = runs.front().net();
+    std::vector<std::pair<const task::sequence_set*, std::span<const int>>> batches(runs.size());
+    parallel_chunks(static_cast<index>(runs.size()), 1, threads, [&](index run, index, index, int) {
+      const auto which = static_cast<std::size_t>(run);
+      batches[which] = {&runs[which].training(), runs[which].draw_(steps[which])};
+    });
+    const index total = net.parameters().size();
+    net.losses_and_gradients({weights.data(), total}, batches, {gradients.data(), total}, memory, threads, evaluations);
   }
 
   /// Appends the network's shape, the data, by their digest, and how batches are drawn.
