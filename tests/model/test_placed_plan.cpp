@@ -22,7 +22,6 @@
 #include "../difference.hpp"
 
 using backend_test::plain_runs;
-using lindyn::index;
 using lindyn::backend::index_table;
 using lindyn::backend::plain;
 using lindyn::backend::row_table;
@@ -86,11 +85,12 @@ bool lists_are_right(const plain_runs& on, const row_table& table, int run, auto
 }
 
 /// Whether a table begins with these numbers, or with 0, 1, .. `count` - 1, and has them alone in its lists.
-bool begins_with(const plain_runs& on, const row_table& table, int run, std::span<const int> numbers, index count) {
+bool begins_with(const plain_runs& on, const row_table& table, int run, std::span<const int> numbers,
+                 lindyn::index count) {
   const std::vector<int> rows = read(on, table.rows, run);
   for (std::size_t entry = 0; entry < static_cast<std::size_t>(count); ++entry)
     if (rows[entry] != (numbers.empty() ? static_cast<int>(entry) : numbers[entry])) return false;
-  return lists_are_right(on, table, run, [&](std::size_t entry) { return static_cast<index>(entry) < count; });
+  return lists_are_right(on, table, run, [&](std::size_t entry) { return static_cast<lindyn::index>(entry) < count; });
 }
 
 void check_layer(const plain_runs& on, const placed_rows& placed, int run, const layer_rows& rows) {
@@ -102,30 +102,30 @@ void check_layer(const plain_runs& on, const placed_rows& placed, int run, const
   else
     CHECK(source.empty());
   const std::vector<int> counts = read(on, placed.visible.counts, run), keys = read(on, placed.visible.keys, run);
-  REQUIRE(static_cast<index>(counts.size()) == placed.outputs);
+  REQUIRE(static_cast<lindyn::index>(counts.size()) == placed.outputs);
   std::vector<int> visible(counts.size(), 1);
   for (const auto& segment : rows.visible.segments)
     std::fill(visible.begin() + segment.begin, visible.begin() + segment.end, segment.visible);
   CHECK(counts == visible);
   bool same = true;
-  for (index row = 0; row < placed.outputs; ++row)
-    for (index j = 0; j < visible[static_cast<std::size_t>(row)]; ++j)
+  for (lindyn::index row = 0; row < placed.outputs; ++row)
+    for (lindyn::index j = 0; j < visible[static_cast<std::size_t>(row)]; ++j)
       same &= keys[static_cast<std::size_t>(row * length + j)] ==
               (row < rows.outputs ? rows.visible.keys[row * length + j] : 0);
   CHECK(same);
-  CHECK(lists_are_right(on, {placed.visible.keys, placed.visible.first, placed.visible.order}, run,
-                        [&](std::size_t entry) {
-                          const std::size_t row = entry / length;
-                          return static_cast<index>(row) < rows.outputs &&
-                                 static_cast<int>(entry % length) < visible[row];
-                        }));
+  CHECK(lists_are_right(
+      on, {placed.visible.keys, placed.visible.first, placed.visible.order}, run, [&](std::size_t entry) {
+        const std::size_t row = entry / length;
+        return static_cast<lindyn::index>(row) < rows.outputs && static_cast<int>(entry % length) < visible[row];
+      }));
 }
 
 constexpr savings all_savings[] = {savings{}, no_savings, {.last_place = false}, {.shared_prefixes = false}};
 
 }  // namespace
 
-TEST_CASE("what is placed are the plans' tables, filled up with rows that nothing depends on, and lists of who names a row") {
+TEST_CASE(
+    "what is placed are the plans' tables, filled up with rows that nothing depends on, and lists of who names a row") {
   plain_runs on(runs);
   for (const bool last_place : {true, false})
     for (const bool causal : {true, false})
@@ -135,7 +135,7 @@ TEST_CASE("what is placed are the plans' tables, filled up with rows that nothin
           CAPTURE(causal);
           CAPTURE(layers);
           placed_plan<plain_runs> placed;
-          std::vector<std::vector<index>> extents;
+          std::vector<std::vector<lindyn::index>> extents;
           for (const std::uint64_t step : {1, 2}) {
             std::vector<evaluation_plan> plans(runs);
             for (int run = 0; run < runs; ++run)
@@ -149,7 +149,7 @@ TEST_CASE("what is placed are the plans' tables, filled up with rows that nothin
             }
             for (int run = 0; run < runs; ++run) {
               const evaluation_plan& plan = plans[static_cast<std::size_t>(run)];
-              const auto inputs = static_cast<index>(plan.tokens().size());
+              const auto inputs = static_cast<lindyn::index>(plan.tokens().size());
               CHECK(begins_with(on, placed.tokens(), run, plan.tokens(), inputs));
               CHECK(placed.tokens().first.size == vocabulary + 2);
               CHECK(begins_with(on, placed.places(), run, plan.places(), inputs));
@@ -173,8 +173,14 @@ TEST_CASE("each of several runs has the loss and the gradient that it has alone,
         CAPTURE(last_place);
         CAPTURE(layers);
         CAPTURE(causal);
-        const prenorm_shape shape{.vocabulary = vocabulary, .outputs = 4, .context = length, .width = 6, .heads = 2,
-                                  .layers = layers, .hidden = 5, .causal = causal};
+        const prenorm_shape shape{.vocabulary = vocabulary,
+                                  .outputs = 4,
+                                  .context = length,
+                                  .width = 6,
+                                  .heads = 2,
+                                  .layers = layers,
+                                  .hidden = 5,
+                                  .causal = causal};
         const prenorm_transformer<double, plain> alone(shape);
         const prenorm_transformer<double, plain_runs> together(shape);
         const auto total = static_cast<std::size_t>(alone.parameters().size());
@@ -198,7 +204,7 @@ TEST_CASE("each of several runs has the loss and the gradient that it has alone,
           scores.push_back(alone.loss_and_gradient(own, sets[run], batches[run], gradient, memory));
           expected.insert(expected.end(), gradient.begin(), gradient.end());
         }
-        const auto run_size = static_cast<index>(total);
+        const auto run_size = static_cast<lindyn::index>(total);
         prenorm_transformer<double, plain_runs>::workspace memory(on);
         together.losses_and_gradients({weights.data(), run_size}, asked, {gradients.data(), run_size}, memory, 2,
                                       evaluations);
@@ -213,8 +219,8 @@ TEST_CASE("each of several runs has the loss and the gradient that it has alone,
 }
 
 TEST_CASE("a network whose weights the host can't read says all that it says on the host") {
-  const prenorm_shape shape{.vocabulary = vocabulary, .outputs = 4, .context = length, .width = 6, .heads = 2,
-                            .layers = 2, .hidden = 5};
+  const prenorm_shape shape{
+      .vocabulary = vocabulary, .outputs = 4, .context = length, .width = 6, .heads = 2, .layers = 2, .hidden = 5};
   const prenorm_transformer<double, plain> here(shape);
   const prenorm_transformer<double, plain_runs> there(shape);
   const sequence_set set = random_set(false, 3);
@@ -250,7 +256,7 @@ TEST_CASE("a network whose weights the host can't read says all that it says on 
   CHECK(difference(listen(there, hidden_memory), listen(here, memory)) <= 1e-14);
   CHECK(there.first_non_finite(hidden, {gradient.data(), weights.size()}, hidden_memory).empty());
 
-  const index bad = here.parameters().find("blocks.1.mlp.fc1.weight").offset + 2;
+  const lindyn::index bad = here.parameters().find("blocks.1.mlp.fc1.weight").offset + 2;
   weights[static_cast<std::size_t>(bad)] = std::numeric_limits<double>::infinity();
   on.from_host(std::span<const double>(weights), placed.data());
   CHECK_THROWS_WITH_AS(static_cast<void>(there.loss(hidden, set, which, hidden_memory)),

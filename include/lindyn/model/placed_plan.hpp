@@ -102,7 +102,7 @@ private:
   };
   struct layer_tables {
     index inputs = 0, outputs = 0;
-    table source, keys;
+    table source = {}, keys = {};
     index counts = 0;
   };
 
