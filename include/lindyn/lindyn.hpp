@@ -141,6 +141,7 @@
 #include <lindyn/model/linearised_hessian.hpp>
 #include <lindyn/model/linearised_masses.hpp>
 #include <lindyn/model/non_finite.hpp>
+#include <lindyn/model/placed_plan.hpp>
 #include <lindyn/model/prenorm/layout.hpp>
 #include <lindyn/model/prenorm/numbering.hpp>
 #include <lindyn/model/prenorm/pass.hpp>

@@ -144,6 +144,14 @@ public:
     each([&](int r) { on_.scale(of(values, r), size, factor); });
   }
   template <class S>
+  void largest_magnitude(run_vector<const S> values, index size, std::span<double> result) const {
+    each([&](int r) { on_.largest_magnitude<S>(of(values, r), size, result.subspan(static_cast<std::size_t>(r), 1)); });
+  }
+  template <class S>
+  void sum_of_squares(run_vector<const S> values, index size, std::span<double> result) const {
+    each([&](int r) { on_.sum_of_squares<S>(of(values, r), size, result.subspan(static_cast<std::size_t>(r), 1)); });
+  }
+  template <class S>
   void fill(run_vector<S> to, index size, S value) const {
     each([&](int r) { on_.fill(of(to, r), size, value); });
   }

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <lindyn/backend/host.hpp>
@@ -232,4 +234,27 @@ TEST_CASE("no kernel allocates once it has seen a size; a copy of a backend has 
 
 TEST_CASE("a backend of no threads is refused") {
   CHECK_THROWS_WITH_AS(host(0), "threads = 0 is not allowed: it must be at least 1", lindyn::argument_error);
+}
+
+TEST_CASE_TEMPLATE("magnitudes keep what isn't finite, and squares are summed in double, as on plain", S, float,
+                   double) {
+  const auto of = [](auto&& on, const std::vector<S>& values, lindyn::index size) {
+    double largest = -1, squares = -1;
+    on.template largest_magnitude<S>(values.data(), size, std::span(&largest, 1));
+    on.template sum_of_squares<S>(values.data(), size, std::span(&squares, 1));
+    return std::pair(largest, squares);
+  };
+  const std::vector<S> values{1, -3, 2, S(1e-12), 100};
+  for (const auto& found : {of(plain(), values, 4), of(host(), values, 4)}) {
+    CHECK(found.first == 3);
+    CHECK(found.second == doctest::Approx(14).epsilon(1e-15));
+  }
+  CHECK(of(host(), std::vector<S>{S(3e30), S(3e30)}, 2).second == doctest::Approx(1.8e61).epsilon(1e-6));
+  for (const S bad : {std::numeric_limits<S>::quiet_NaN(), std::numeric_limits<S>::infinity()})
+    for (std::size_t at = 0; at < values.size(); ++at) {
+      std::vector<S> with = values;
+      with[at] = bad;
+      CHECK_FALSE(std::isfinite(of(host(), with, 5).first));
+      CHECK_FALSE(std::isfinite(of(plain(), with, 5).first));
+    }
 }

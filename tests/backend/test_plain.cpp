@@ -192,7 +192,9 @@ TEST_CASE("cross-entropy: ln V for equal logits, counts as weights, the first of
 
   matrix<double> z(2, 4, 1, 1), dz(2, 4, 1, 2);
   score = backend_test::cross_entropy<double>(on, z.input(), answers, counts, 0.1, dz.view());
-  const auto loss = [&] { return 0.1 / 5 * backend_test::cross_entropy<double>(on, z.input(), answers, counts, 1).loss; };
+  const auto loss = [&] {
+    return 0.1 / 5 * backend_test::cross_entropy<double>(on, z.input(), answers, counts, 1).loss;
+  };
   CHECK(score.loss == doctest::Approx(50 * loss()));
   CHECK(difference(dz.entries, slopes(z.entries, loss)) < slope_error);
 

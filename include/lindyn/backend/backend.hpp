@@ -191,6 +191,8 @@ struct answer_score {
 /// | `cross_entropy(logits, answers, counts, scale, dlogits, scores)` | scores: an answer_score of each run; dlogits = scale (softmax - 1[answer]) times the share of count in all counts; `dlogits.data` may be null |
 /// | `weighted_loss(kind, logits, answers, weights, dlogits, losses)` | losses: of each run the sum of weight x answer_loss over rows, in double; dlogits its derivative; `dlogits.data` may be null |
 /// | `scale(vector, size, factor)` | flat memory times a number, the same for all runs |
+/// | `largest_magnitude(vector, size, result)` | of each run, on the host: the largest magnitude; NaN or infinite if an entry is |
+/// | `sum_of_squares(vector, size, result)` | of each run, on the host: in double |
 /// | `fill(vector, size, value)`, `copy(from, to, size)` | flat memory |
 /// | `from_host(from, to)`, `to_host(from, to)` | copies between the host's span and the backend's pointer, done when they return |
 ///
@@ -204,7 +206,7 @@ concept backend = std::floating_point<S> &&
              strided_matrix<S> out, run_vector<const S> vector, run_vector<S> vector_out, const index_table& rows,
              const row_table& table, std::span<S> host, std::span<const S> const_host, const S* there, S* there_out,
              update how, const visible_keys& visible, answer_score* scores, run_vector<const double> shares,
-             double* losses) {
+             double* losses, std::span<double> numbers) {
   { B::host_memory } -> std::convertible_to<bool>;
   { on.runs() } -> std::same_as<int>;
   memory.resize(static_cast<std::size_t>(size));
@@ -223,6 +225,8 @@ concept backend = std::floating_point<S> &&
   on.cross_entropy(in, rows, rows, 1.0, out, scores);
   on.weighted_loss(answer_loss::squared_error, in, rows, shares, out, losses);
   on.scale(vector_out, size, 1.0);
+  on.largest_magnitude(vector, size, numbers);
+  on.sum_of_squares(vector, size, numbers);
   on.fill(vector_out, size, S(0));
   on.copy(vector, vector_out, size);
   on.from_host(const_host, there_out);

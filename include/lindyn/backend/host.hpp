@@ -5,6 +5,7 @@
 /// The backend of the processor: vectorised kernels on a few threads.
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <tuple>
 
@@ -140,6 +141,25 @@ public:
   template <class S>
   void scale(run_vector<S> x, index size, double factor) {
     std::for_each_n(x.data, size, [factor](S& entry) { entry *= static_cast<S>(factor); });
+  }
+
+  /// The largest magnitude of the first `size` entries; NaN or infinite if there is one that is.
+  template <class S>
+  void largest_magnitude(run_vector<const S> x, index size, std::span<double> result) const {
+    S largest = 0;
+    for (index i = 0; i < size; ++i) {
+      const S magnitude = std::abs(x.data[i]);
+      if (!(magnitude <= largest) && !std::isnan(largest)) largest = magnitude;
+    }
+    result[0] = static_cast<double>(largest);
+  }
+
+  /// The sum of squares, in double, of the first `size` entries.
+  template <class S>
+  void sum_of_squares(run_vector<const S> x, index size, std::span<double> result) const {
+    double sum = 0;
+    for (index i = 0; i < size; ++i) sum += static_cast<double>(x.data[i]) * static_cast<double>(x.data[i]);
+    result[0] = sum;
   }
 
   /// The first `size` entries become `value`.
