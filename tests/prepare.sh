@@ -26,7 +26,8 @@ need() {
 # need_to_build [ITEM..]: what the build needs, and what else is named.
 need_to_build() {
   command -v make > /dev/null || set -- ninja:ninja-build "$@"
-  need g++ cmake git libeigen3-dev libboost-dev nlohmann-json3-dev doctest-dev libcli11-dev libbenchmark-dev "$@"
+  [[ -e /usr/local/cuda/include/cccl/thrust/version.h ]] || set -- libthrust-dev "$@"
+  need g++ cmake git libeigen3-dev libboost-dev nlohmann-json3-dev doctest-dev libcli11-dev libbenchmark-dev libtbb-dev "$@"
 }
 
 # build PRESET TARGETS [OPTION OF CMAKE..]: configures the preset and builds the targets; all that it says is on stderr.

@@ -16,5 +16,5 @@
 #include <lindyn/backend/device/state.hpp>
 #include <lindyn/backend/device/sums.hpp>
 #include <lindyn/backend/device/system.hpp>
-#include <lindyn/optimizer/device_step.hpp>
 #include <lindyn/backend/device/weighted_losses.hpp>
+#include <lindyn/optimizer/device_step.hpp>

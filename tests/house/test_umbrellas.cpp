@@ -13,10 +13,15 @@ namespace {
 
 /// The umbrella headers, and the other libraries (the first folder of their headers) that each part adds.
 const std::map<std::string, std::vector<std::string>> parts = {
-    {"lindyn/lindyn.hpp", {"Eigen"}},
-    {"lindyn/flows.hpp", {"boost"}},
-    {"lindyn/storage.hpp", {"nlohmann"}},
+    {"lindyn/lindyn.hpp", {"Eigen"}}, {"lindyn/flows.hpp", {"boost"}},           {"lindyn/storage.hpp", {"nlohmann"}},
+    {"lindyn/device.hpp", {}},        {"lindyn/device_kernels.hpp", {"thrust"}},
 };
+
+/// Whether headers of one part may include those of another: kernels what they define.
+bool stands_on(const std::string& part, const std::string& other) {
+  return other == part || other == "lindyn/lindyn.hpp" ||
+         (part == "lindyn/device_kernels.hpp" && other == "lindyn/device.hpp");
+}
 
 using house::source_file;
 
@@ -52,7 +57,7 @@ std::vector<std::string> undeclared(const std::vector<source_file>& headers) {
     for (const std::string& include : house::includes(header)) {
       const std::string path = include.substr(1, include.size() - 2);
       const auto other = umbrella.find(path);
-      if (other != umbrella.end() && other->second != part && other->second != "lindyn/lindyn.hpp")
+      if (other != umbrella.end() && !stands_on(part, other->second))
         sentences.push_back(header.path + " (" + part + ") includes " + include + " (" + other->second + ")");
       for (const auto& [owner, libraries] : parts)
         for (const std::string& library : libraries)
@@ -61,6 +66,21 @@ std::vector<std::string> undeclared(const std::vector<source_file>& headers) {
     }
   }
   return sentences;
+}
+
+/// All that a header includes, directly or not, without delimiters.
+std::set<std::string> reached(const std::string& from, const std::vector<source_file>& headers) {
+  std::set<std::string> found;
+  std::vector<std::string> open{from};
+  while (!open.empty()) {
+    const auto header = std::ranges::find(headers, open.back(), &source_file::path);
+    open.pop_back();
+    if (header == headers.end()) continue;
+    for (const std::string& include : house::includes(*header))
+      if (const std::string path = include.substr(1, include.size() - 2); found.insert(path).second)
+        open.push_back(path);
+  }
+  return found;
 }
 
 }  // namespace
@@ -73,6 +93,23 @@ TEST_CASE("every header is in exactly one umbrella header") {
 TEST_CASE("headers need only what their umbrella's target brings along") {
   const auto sentences = undeclared(house::headers());
   CHECK_MESSAGE(sentences.empty(), house::listed(sentences));
+}
+
+TEST_CASE("device code reaches neither Eigen nor what the host alone can compile, and programs on a device no Thrust") {
+  const auto headers = house::headers();
+  const auto kernels = reached("lindyn/device_kernels.hpp", headers), device = reached("lindyn/device.hpp", headers);
+  CHECK(kernels.contains("lindyn/backend/backend.hpp"));
+  CHECK(device.contains("lindyn/backend/backend.hpp"));
+  for (const std::string& path : kernels) {
+    CAPTURE(path);
+    CHECK_FALSE(path.starts_with("Eigen/"));
+    CHECK_FALSE(path.starts_with("lindyn/backend/host"));
+    CHECK_FALSE(path.starts_with("lindyn/train/"));
+  }
+  for (const std::string& path : device) {
+    CAPTURE(path);
+    CHECK_FALSE(path.starts_with("thrust/"));
+  }
 }
 
 TEST_CASE("the tests of the umbrella headers see what they are there to see") {
