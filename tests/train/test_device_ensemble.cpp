@@ -78,7 +78,7 @@ struct transformers {
     for (index run = 0; run < count; ++run)
       data.push_back(lindyn::population::anchor_composition({.keys = 4,
                                                              .anchors = 3,
-                                                             .training_pairs = 6,
+                                                             .training_pairs = 6 - static_cast<int>(run),
                                                              .seed = static_cast<std::uint64_t>(run),
                                                              .split_seed = static_cast<std::uint64_t>(run)}));
   }
@@ -87,7 +87,7 @@ struct transformers {
     const auto seed = static_cast<std::uint64_t>(run);
     std::ranges::copy(model::initial_weights<double>(net.shape(), {.gamma = 0.6, .seed = seed}), weights.begin());
     return train::batched_run{
-        train::set_objective(net, data[static_cast<std::size_t>(run)].training, {.size = 9, .seed = seed}),
+        train::set_objective(net, data[static_cast<std::size_t>(run)].training, {.size = 8 + run, .seed = seed}),
         options_of(run, net.parameters())};
   }
 };
@@ -104,6 +104,8 @@ TEST_CASE(
     runs.run(15, {.threads = 2}, [&](index run) {
       return [&, run](const auto& here) { losses[static_cast<std::size_t>(run)].push_back(here.evaluation.loss); };
     });
+    const auto held_out = [&](index run) -> const auto& { return many.data[static_cast<std::size_t>(run)].test; };
+    const auto tests = runs.losses(held_out, 2, 5);
     for (index run = 0; run < count; ++run) {
       std::vector<double> weights(static_cast<std::size_t>(alone.total())), expected;
       auto [objective, options] = alone.made(run, weights);
@@ -114,6 +116,10 @@ TEST_CASE(
       CHECK(difference(runs[run].weights(), weights) < 1e-12);
       CHECK(difference(runs[run].rule().second_moment(), trainer.rule().second_moment()) < 1e-12);
       CHECK(runs[run].describe() == trainer.describe());
+      const auto test = alone.net.loss(weights, alone.data[static_cast<std::size_t>(run)].test, memory);
+      CHECK(tests[static_cast<std::size_t>(run)].loss == doctest::Approx(test.loss).epsilon(1e-12));
+      CHECK(tests[static_cast<std::size_t>(run)].correct == test.correct);
+      CHECK(tests[static_cast<std::size_t>(run)].total == test.total);
     }
   }
 }

@@ -105,6 +105,8 @@ class prenorm_transformer {
 public:
   using scalar = Scalar;                                 ///< of weights and gradients
   using workspace = prenorm_workspace<Scalar, Backend>;  ///< memory that evaluations reuse
+  /// What one run of several is evaluated on: a set, and numbers of its sequences.
+  using run_batch = std::pair<const task::sequence_set*, std::span<const int>>;
 
   /// Number of parameters if the type fixes the sizes, else `dynamic`; the flat buffers are a little longer, as each
   /// tensor begins at a multiple of 16 entries.
@@ -147,38 +149,26 @@ public:
   }
   /// \}
 
-  /// Loss, right answers and gradient of each run of the backend, all in one pass. A loss that isn't finite is returned.
+  /// \{
+  /// Loss and right answers of each run of the backend, all in one pass; with gradients, whose every entry is assigned. A loss
+  /// that isn't finite is returned.
   /// \param weights      of the first run; those of others are run_stride entries apart
-  /// \param batches      of each run: its set and the sequences' numbers; sets of equal sizes, batches of one size
+  /// \param batches      of each run: its set and the sequences' numbers; all sequences are of one length
   /// \param gradients    as the weights
   /// \param evaluations  of each run
   /// \param threads      of the host, which plan batches
   /// Throws as loss_and_gradient.
-  void losses_and_gradients(backend::run_vector<const Scalar> weights,
-                            std::span<const std::pair<const task::sequence_set*, std::span<const int>>> batches,
+  void losses(backend::run_vector<const Scalar> weights, std::span<const run_batch> batches, workspace& memory,
+              int threads, std::span<task::evaluation> evaluations) const {
+    evaluate(weights, batches, detail::extent::loss, memory, threads, evaluations);
+  }
+  void losses_and_gradients(backend::run_vector<const Scalar> weights, std::span<const run_batch> batches,
                             backend::run_vector<Scalar> gradients, workspace& memory, int threads,
                             std::span<task::evaluation> evaluations) const {
-    auto& pass = memory.pass_;
-    const auto runs = static_cast<std::size_t>(memory.on().runs());
-    require_extent("batches.size()", batches.size(), runs);
-    require_extent("evaluations.size()", evaluations.size(), runs);
-    for (const auto& [set, which] : batches) {
-      require_fits(*set);
-      require_extent("which.size()", which.size(), batches.front().second.size());
-    }
-    parallel_chunks(static_cast<index>(runs), 1, threads, [&](index run, index, index, int) {
-      const auto& [set, which] = batches[static_cast<std::size_t>(run)];
-      pass.plans[static_cast<std::size_t>(run)].build(*set, which, shape_.layers, shape_.causal, memory.savings_);
-    });
-    pass.forward(shape_, layout_, weights, detail::extent::gradient, threads);
-    std::vector<backend::answer_score> scores(runs);
-    pass.scores(scores);
-    pass.backward(gradients);
-    for (std::size_t run = 0; run < runs; ++run)
-      evaluations[run] = {.loss = scores[run].loss / static_cast<double>(scores[run].total),
-                          .correct = scores[run].correct,
-                          .total = scores[run].total};
+    evaluate(weights, batches, detail::extent::gradient, memory, threads, evaluations);
+    memory.pass_.backward(gradients);
   }
+  /// \}
 
   /// The same for all sequences of a set, in blocks of `block`, which bounds the memory. Throws for an empty set too.
   task::evaluation loss(std::span<const Scalar> weights, const task::sequence_set& set, workspace& memory,
@@ -370,6 +360,29 @@ private:
     memory.pass_.plans.front().build(set, which, shape_.layers, shape_.causal, use);
     memory.pass_.forward(shape_, layout_, weights.data(), what);
     return memory.pass_;
+  }
+
+  void evaluate(backend::run_vector<const Scalar> weights, std::span<const run_batch> batches, detail::extent what,
+                workspace& memory, int threads, std::span<task::evaluation> evaluations) const {
+    auto& pass = memory.pass_;
+    const auto runs = static_cast<std::size_t>(memory.on().runs());
+    require_extent("batches.size()", batches.size(), runs);
+    require_extent("evaluations.size()", evaluations.size(), runs);
+    for (const auto& [set, which] : batches) {
+      require_fits(*set);
+      require_extent("set.sizes().length", set->sizes().length, batches.front().first->sizes().length);
+    }
+    parallel_chunks(static_cast<index>(runs), 1, threads, [&](index run, index, index, int) {
+      const auto& [set, which] = batches[static_cast<std::size_t>(run)];
+      pass.plans[static_cast<std::size_t>(run)].build(*set, which, shape_.layers, shape_.causal, memory.savings_);
+    });
+    pass.forward(shape_, layout_, weights, what, threads);
+    std::vector<backend::answer_score> scores(runs);
+    pass.scores(scores);
+    for (std::size_t run = 0; run < runs; ++run)
+      evaluations[run] = {.loss = scores[run].loss / static_cast<double>(scores[run].total),
+                          .correct = scores[run].correct,
+                          .total = scores[run].total};
   }
 
   task::evaluation evaluate(std::span<const Scalar> weights, const task::sequence_set& set, std::span<const int> which,

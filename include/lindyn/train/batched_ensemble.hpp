@@ -21,8 +21,10 @@
 #include <lindyn/core/progress.hpp>
 #include <lindyn/core/views.hpp>
 #include <lindyn/optimizer/optimizer.hpp>
+#include <lindyn/task/evaluation.hpp>
 #include <lindyn/train/batched_runs.hpp>
 #include <lindyn/train/ensemble.hpp>
+#include <lindyn/train/objective.hpp>
 #include <lindyn/train/observer.hpp>
 #include <lindyn/train/settings.hpp>
 #include <lindyn/train/trainer.hpp>
@@ -147,6 +149,21 @@ public:
   [[nodiscard]] const std::optional<std::string>& failure(index run) const { return runs_[run].failure; }
   /// Lets a run that has diverged try again, from the state that it has by now.
   void clear_failure(index run) { runs_[run].failure.reset(); }
+
+  /// Loss and right answers of every run on a set, such as the one that is held out from it, at its present weights. Between
+  /// two calls of `run`, that is far quicker than observers that evaluate runs one by one.
+  /// \param set_of   set_of(run) returns a const task::sequence_set&, which may be the same for all
+  /// \param threads  of the host, which plan batches
+  /// \param block    sequences of each run in one pass, which bounds the memory
+  /// Throws argument_error for empty sets, and as the network does for those that don't fit; a loss that isn't finite is
+  /// returned.
+  template <std::invocable<index> SetOf>
+  [[nodiscard]] std::vector<task::evaluation> losses(SetOf&& set_of, int threads = 1, index block = 512) requires(
+      evaluates_runs<std::remove_cvref_t<decltype(std::declval<const Objective&>().net())>>) {
+    require(threads >= 1, "threads", threads, "at least 1");
+    require(block >= 1, "block", block, "at least 1");
+    return runs_.losses(set_of, threads, block);
+  }
 
   /// Makes steps of all runs until each has made `until` of them, but for those that have diverged. All go on together, a step
   /// each in every pass. A run that an observer ended goes on in the next call.

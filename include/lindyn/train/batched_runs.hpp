@@ -9,6 +9,7 @@
 #include <concepts>
 #include <cstddef>
 #include <exception>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +25,7 @@
 #include <lindyn/optimizer/optimizer.hpp>
 #include <lindyn/optimizer/placed_rules.hpp>
 #include <lindyn/task/evaluation.hpp>
+#include <lindyn/task/sequence_set.hpp>
 #include <lindyn/train/ensemble.hpp>
 #include <lindyn/train/guard.hpp>
 #include <lindyn/train/objective.hpp>
@@ -146,6 +148,35 @@ public:
       throw divergence_error("loss", which.steps, lindyn::detail::to_text(loss),
                              "finite; take a smaller learning_rate");
     });
+  }
+
+  /// Loss and right answers of all runs on the sets set_of(run), `block` sequences of each in one pass.
+  template <class SetOf>
+  [[nodiscard]] std::vector<task::evaluation> losses(const SetOf& set_of, int threads, index block) {
+    const auto& net = objectives_.front().net();
+    using net_type = std::remove_cvref_t<decltype(net)>;
+    std::vector<typename net_type::run_batch> batches;
+    index most = 0;
+    for (index run = 0; run < count(); ++run) {
+      batches.emplace_back(&set_of(run), std::span<const int>());
+      require(batches.back().first->count() >= 1, "set.count()", 0, "at least 1");
+      most = std::max(most, batches.back().first->count());
+    }
+    std::vector<int> numbers(size(most));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    std::vector<task::evaluation> result(batches.size());
+    for (index begin = 0; begin < most; begin += block) {
+      const auto block_of =
+          [&](const task::sequence_set& set) {  // of a set that is at its end, something that isn't added
+            const index first = std::min(begin, set.count() - 1);
+            return std::span<const int>(numbers).subspan(size(first), size(std::min(block, set.count() - first)));
+          };
+      for (auto& [set, which] : batches) which = block_of(*set);
+      net.losses(runs_of(weights_), batches, memory_, threads, evaluations_);
+      for (std::size_t run = 0; run < batches.size(); ++run)
+        if (begin < batches[run].first->count()) result[run] += evaluations_[run];
+    }
+    return result;
   }
 
   /// A step of all live runs. Those diverge that it overflows: their states stay.

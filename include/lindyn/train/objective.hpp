@@ -45,9 +45,10 @@ concept objective = requires(O& of, index step, std::span<const typename O::scal
 /// A network that evaluates several runs in one pass, such as model::prenorm_transformer on a backend of several runs.
 template <class Net>
 concept evaluates_runs = requires(const Net& net, backend::run_vector<const typename Net::scalar> weights,
-                                  std::span<const std::pair<const task::sequence_set*, std::span<const int>>> batches,
+                                  std::span<const typename Net::run_batch> batches,
                                   backend::run_vector<typename Net::scalar> gradients, typename Net::workspace& memory,
                                   int threads, std::span<task::evaluation> evaluations) {
+  net.losses(weights, batches, memory, threads, evaluations);
   net.losses_and_gradients(weights, batches, gradients, memory, threads, evaluations);
 };
 
@@ -88,14 +89,14 @@ public:
     }
   }
 
-  /// The same of several runs in one pass, see batched_objective: each with its own data, batches and weights. Data of all
-  /// runs are of equal sizes, and batches of one size.
+  /// The same of several runs in one pass, see batched_objective: each with its own data, batches and weights. Sequences of
+  /// all runs are of one length.
   static void losses_and_gradients(std::span<set_objective> runs, std::span<const index> steps,
                                    std::span<const scalar> weights, std::span<scalar> gradients,
                                    std::span<task::evaluation> evaluations, workspace& memory,
                                    int threads) requires(evaluates_runs<Net>) {
     const Net& net = runs.front().net();
-    std::vector<std::pair<const task::sequence_set*, std::span<const int>>> batches(runs.size());
+    std::vector<typename Net::run_batch> batches(runs.size());
     parallel_chunks(static_cast<index>(runs.size()), 1, threads, [&](index run, index, index, int) {
       const auto which = static_cast<std::size_t>(run);
       batches[which] = {&runs[which].training(), runs[which].draw_(steps[which])};
