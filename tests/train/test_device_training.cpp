@@ -7,11 +7,13 @@
 
 namespace lindyn::testing {
 
-TEST_CASE_TEMPLATE_INVOKE(same_steps, numbers<float, backend::thrust_device>, numbers<double, backend::thrust_device>);
-TEST_CASE_TEMPLATE_INVOKE(resumed_elsewhere, backend::thrust_device);
-TEST_CASE_TEMPLATE_INVOKE(observed_copies, backend::thrust_device);
-TEST_CASE_TEMPLATE_INVOKE(changed_between_steps, backend::thrust_device);
-TEST_CASE_TEMPLATE_INVOKE(overflow, backend::thrust_device);
-TEST_CASE_TEMPLATE_INVOKE(several_runs, backend::thrust_device);
+using backend::thrust_device;
+
+TEST_CASE_TEMPLATE_INVOKE(same_steps, numbers<float, thrust_device>, numbers<double, thrust_device>);
+TEST_CASE_TEMPLATE_INVOKE(resumed_elsewhere, thrust_device);
+TEST_CASE_TEMPLATE_INVOKE(observed_copies, thrust_device);
+TEST_CASE_TEMPLATE_INVOKE(changed_between_steps, thrust_device);
+TEST_CASE_TEMPLATE_INVOKE(overflow, thrust_device);
+TEST_CASE_TEMPLATE_INVOKE(several_runs, thrust_device);
 
 }  // namespace lindyn::testing
