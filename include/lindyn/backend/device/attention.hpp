@@ -12,6 +12,11 @@
 
 namespace lindyn::backend::detail {
 
+/// A row and a head.
+struct row_and_head {
+  index row, head;
+};
+
 /// What all kernels of attention read.
 template <class S>
 struct attention_inputs {
@@ -22,8 +27,16 @@ struct attention_inputs {
   index_table keys, counts;
   int context;
 
+  /// Of entry row heads + head. Short integers, as others take a GPU many instructions to divide; there are fewer than
+  /// 2^32 entries.
+  [[nodiscard]] LINDYN_HOST_DEVICE row_and_head place_of(index entry) const {
+    const auto number = static_cast<unsigned>(entry), of = static_cast<unsigned>(heads);
+    return {index{number / of}, index{number % of}};
+  }
   /// Columns of a head.
-  [[nodiscard]] LINDYN_HOST_DEVICE index width() const { return q.columns / heads; }
+  [[nodiscard]] LINDYN_HOST_DEVICE index width() const {
+    return index{static_cast<unsigned>(q.columns) / static_cast<unsigned>(heads)};
+  }
   /// What scores are multiplied by.
   [[nodiscard]] LINDYN_HOST_DEVICE S scale() const { return 1 / std::sqrt(static_cast<S>(width())); }
   /// Which row of q a row's query is.
@@ -55,7 +68,8 @@ struct attend_row {
 
   template <class Lanes>
   LINDYN_HOST_DEVICE void operator()(const Lanes& lanes, index run, index entry) const {
-    const index row = entry / in.heads, head = entry % in.heads, width = in.width(), first = head * width;
+    const auto [row, head] = in.place_of(entry);
+    const index width = in.width(), first = head * width;
     const int* const keys = in.keys_of(run, row);
     const int count = in.count_of(run, row);
     const S* const query = row_of(in.q, run, in.query_of(run, row)) + first;
@@ -92,7 +106,8 @@ struct score_slopes {
 
   template <class Lanes>
   LINDYN_HOST_DEVICE void operator()(const Lanes& lanes, index run, index entry) const {
-    const index row = entry / in.heads, head = entry % in.heads, width = in.width(), first = head * width;
+    const auto [row, head] = in.place_of(entry);
+    const index width = in.width(), first = head * width;
     const int* const keys = in.keys_of(run, row);
     const int count = in.count_of(run, row);
     const S* const pattern = begin_of(patterns, run) + entry * in.context;
@@ -120,7 +135,8 @@ struct query_slopes {
 
   template <class Lanes>
   LINDYN_HOST_DEVICE void operator()(const Lanes& lanes, index run, index entry) const {
-    const index query = entry / in.heads, head = entry % in.heads, width = in.width(), from = head * width;
+    const auto [query, head] = in.place_of(entry);
+    const index width = in.width(), from = head * width;
     const int* const named = begin_of(order, run);
     const int begin = named ? begin_of(first, run)[query] : 0, end = named ? begin_of(first, run)[query + 1] : 1;
     const S* const all = begin_of(slopes, run);
@@ -150,7 +166,8 @@ struct key_slopes {
 
   template <class Lanes>
   LINDYN_HOST_DEVICE void operator()(const Lanes& lanes, index run, index entry) const {
-    const index key = entry / in.heads, head = entry % in.heads, width = in.width(), from = head * width;
+    const auto [key, head] = in.place_of(entry);
+    const index width = in.width(), from = head * width;
     const int* const seen = begin_of(order, run);
     const int begin = begin_of(first, run)[key], end = begin_of(first, run)[key + 1];
     const S *const all_slopes = begin_of(slopes, run), *const all_patterns = begin_of(patterns, run);

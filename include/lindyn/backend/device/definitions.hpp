@@ -149,11 +149,20 @@ void device_calls<S>::sum_of_squares(device_state& on, vector values, index size
 template struct device_calls<float>;
 template struct device_calls<double>;
 
+/// Copies go through page-locked memory in pieces of at most so many bytes.
+inline constexpr std::size_t piece = std::size_t{1} << 26;
+
 void device_upload(device_state& on, const void* from, void* to, std::size_t bytes) {
-  if (bytes > 0) on.upload(from, to, bytes);
+  const auto* const source = static_cast<const std::byte*>(from);
+  auto* const target = static_cast<std::byte*>(to);
+  for (std::size_t begin = 0; begin < bytes; begin += piece)
+    on.upload(source + begin, target + begin, bytes - begin < piece ? bytes - begin : piece);
 }
 void device_download(device_state& on, const void* from, void* to, std::size_t bytes) {
-  if (bytes > 0) on.download(from, to, bytes);
+  const auto* const source = static_cast<const std::byte*>(from);
+  auto* const target = static_cast<std::byte*>(to);
+  for (std::size_t begin = 0; begin < bytes; begin += piece)
+    on.download(source + begin, target + begin, bytes - begin < piece ? bytes - begin : piece);
 }
 
 }  // namespace detail

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include <lindyn/backend/device/launch.hpp>
+#include <lindyn/backend/device/rows.hpp>
 
 namespace lindyn::backend::detail {
 
@@ -34,6 +35,7 @@ void multiply_matrices(device_state& on, const matrix_product<S>& of) {
   const S one = 1, beta = of.how == update::add ? S(1) : S(0);
   const auto number = [](index value) { return static_cast<int>(value); };
   if (of.c.rows == 0 || of.c.columns == 0) return;
+  if (of.inner() == 0) return for_each_row(on, of.c.rows, add_bias<S>{{}, of.c, of.how});  // sums of nothing
   require_success(
       cublasGemmStridedBatchedEx(on.blas, of.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
                                  of.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N, number(of.c.columns), number(of.c.rows),
