@@ -95,8 +95,12 @@ private:
   /// step(i, g) of the formula, on the elements of entry i in all arrays.
   template <class Formula, std::size_t... Which>
   [[nodiscard]] auto step_of(const Formula& formula, const step_numbers<Scalar>& now, std::index_sequence<Which...>) {
-    return [formula, now, remembered = std::array<Scalar*, Count>{memory_[Which].data()...}](
-               [[maybe_unused]] index i, Scalar g) { return formula(now, g, remembered[Which][i]...); };
+    if constexpr (Count == 0)
+      return [formula, now](index, Scalar g) { return formula(now, g); };
+    else
+      return [formula, now, remembered = std::array<Scalar*, Count>{memory_[Which].data()...}](index i, Scalar g) {
+        return formula(now, g, remembered[Which][i]...);
+      };
   }
 
 protected:
