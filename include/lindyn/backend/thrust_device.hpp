@@ -88,11 +88,14 @@ public:
   device_array() noexcept = default;
   /// So many zeros.
   explicit device_array(std::size_t size) { resize(size); }
+  /// A copy in other memory.
   device_array(const device_array& from) : device_array(from.size_) {
     detail::device_copy(from.data(), data(), size_ * sizeof(T));
   }
+  /// Takes the other's memory.
   device_array(device_array&& from) noexcept
       : memory_(std::move(from.memory_)), size_(std::exchange(from.size_, 0)), room_(std::exchange(from.room_, 0)) {}
+  /// Becomes a copy, or takes the memory of what is given up.
   device_array& operator=(device_array from) noexcept {
     memory_.swap(from.memory_);
     std::swap(size_, from.size_);
@@ -154,8 +157,11 @@ public:
   /// \throws argument_error  unless there are 1 to 65,535 runs
   /// \throws device_error    where there is no device
   explicit thrust_device(int runs = 1, products how = products::full);
+  /// Another one with the same options.
   thrust_device(const thrust_device& from) : thrust_device(from.runs(), from.how()) {}
+  /// The other must not be used any more.
   thrust_device(thrust_device&&) noexcept = default;
+  /// Becomes another one with the same options, or takes the place of what is given up.
   thrust_device& operator=(thrust_device from) noexcept {
     state_.swap(from.state_);
     return *this;

@@ -17,6 +17,7 @@ void move_entries(backend::thrust_device& on, const placed_step<Formula, Scalar>
   backend::detail::for_each_entry(on.state(), on.runs(), size, step);
 }
 
+/// \cond  instantiations, which need no page
 template void move_entries(backend::thrust_device&, const placed_step<sgd_formula<float>, float>&, index);
 template void move_entries(backend::thrust_device&, const placed_step<sgd_formula<double>, double>&, index);
 template void move_entries(backend::thrust_device&, const placed_step<heavy_ball_formula<float>, float>&, index);
@@ -25,5 +26,6 @@ template void move_entries(backend::thrust_device&, const placed_step<nesterov_f
 template void move_entries(backend::thrust_device&, const placed_step<nesterov_formula<double>, double>&, index);
 template void move_entries(backend::thrust_device&, const placed_step<adam_formula<float>, float>&, index);
 template void move_entries(backend::thrust_device&, const placed_step<adam_formula<double>, double>&, index);
+/// \endcond
 
 }  // namespace lindyn::optimizer

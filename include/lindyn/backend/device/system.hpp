@@ -5,6 +5,8 @@
 /// The system of Thrust that a unit of device kernels is compiled for: THRUST_DEVICE_SYSTEM, which is CUDA under nvcc,
 /// and cpp elsewhere where nothing is said.
 
+/// \def THRUST_DEVICE_SYSTEM
+/// What Thrust calls its device: cpp where neither the user nor nvcc says another.
 #if !defined(THRUST_DEVICE_SYSTEM) && !defined(__CUDACC__)
 #define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_CPP
 #endif
