@@ -39,6 +39,10 @@ struct batched_run {
   trainer_options options = {};  ///< its rates, schedules, decay and clipping; `tell` and `stop` aren't asked
 };
 
+/// That of an objective. Other compilers than g++ want it said.
+template <class Objective>
+batched_run(Objective, trainer_options) -> batched_run<Objective>;
+
 /// R trainings of one shape and one optimiser that train in one pass: their weights, gradients and what the optimiser
 /// remembers are arrays of all runs, [run][total], in the memory of a backend with R runs. They may differ in batches,
 /// initial weights, learning rates, decay, schedules and clipping. Each of them comes out as it would alone on that
@@ -157,9 +161,9 @@ public:
   /// \param block    sequences of each run in one pass, which bounds the memory
   /// Throws argument_error for empty sets, and as the network does for those that don't fit; a loss that isn't finite is
   /// returned.
-  template <std::invocable<index> SetOf>
-  [[nodiscard]] std::vector<task::evaluation> losses(SetOf&& set_of, int threads = 1, index block = 512) requires(
-      evaluates_runs<std::remove_cvref_t<decltype(std::declval<const Objective&>().net())>>) {
+  template <std::invocable<index> SetOf, class Of = Objective>
+  requires evaluates_runs<std::remove_cvref_t<decltype(std::declval<const Of&>().net())>>
+  [[nodiscard]] std::vector<task::evaluation> losses(SetOf&& set_of, int threads = 1, index block = 512) {
     require(threads >= 1, "threads", threads, "at least 1");
     require(block >= 1, "block", block, "at least 1");
     return runs_.losses(set_of, threads, block);

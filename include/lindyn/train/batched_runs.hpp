@@ -35,8 +35,8 @@
 namespace lindyn::train {
 
 /// An objective of which one pass evaluates several runs: the loss and gradient of each, at its own step. Weights and
-/// gradients of all stand one behind the other in the memory of the workspace's backend. The runs' batches ask as many
-/// questions each, and up to `threads` of the host prepare them. Losses that aren't finite are returned, not thrown.
+/// gradients of all stand one behind the other in the memory of the workspace's backend; up to `threads` threads of the host
+/// prepare the batches. Losses that aren't finite are returned, not thrown.
 template <class O>
 concept batched_objective = objective<O> &&
     requires(std::span<O> runs, std::span<const index> steps, std::span<const typename O::scalar> weights,
