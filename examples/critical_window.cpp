@@ -69,8 +69,7 @@ std::optional<int> parse(int argc, char** argv, options& o) {
   CLI::App app(
       "Weight decay in windows of training: which windows let a transformer answer what it hasn't seen. Finished "
       "trainings are kept in the folder, and only missing ones are made; they are taken as they are, also those of "
-      "other "
-      "versions.");
+      "other versions.");
   app.set_version_flag("--version", examples::version_text());
   app.add_option("--only", o.only, "experiments, separated by commas (default: all):" + known)
       ->delimiter(',')
@@ -163,6 +162,7 @@ int end(const options& o, bool readable, bool drawn) {
 int report(const options& o) {
   if (!std::filesystem::is_directory(o.out / "runs"))
     throw lindyn::file_error("there are no finished trainings in " + o.out.string());
+  (void)parts::summary_so_far(o.out, o.extent.quick);
   std::vector<std::string> names;
   for (const auto& each : chosen(o)) names.push_back(each.name);
   const bool readable = all_readable(o);
@@ -171,11 +171,11 @@ int report(const options& o) {
 
 /// Makes what is missing, and writes what there is. Returns the program's exit code.
 int work(const options& o) {
+  (void)parts::summary_so_far(o.out, o.extent.quick);  // files of something else are refused before anything is touched
   for (const auto& folder : {o.out, o.out / "runs"}) {
     io::prepare_output_folder(folder, true);
     parts::remove_leftovers(folder);
   }
-  (void)parts::summary_so_far(o.out / "summary.json");  // a file of something else is refused before work begins
   const bool readable = all_readable(o);
   lindyn::train::interrupt interrupt;
   bool drawn = true;

@@ -79,6 +79,10 @@ refused 'module-lr: has no effect' --starts 0 --module-lr 1
 refused 'resolution = 1' --resolution 1
 refused 'gamma = -1' --gamma -1
 refused 'seed' --seed=-1
+mkdir -p other
+echo '{}' > other/summary.json
+"$program" "${small[@]}" --resume --out other > /dev/null 2> none.err && fail "results without a journal are resumed"
+grep -q 'no journal' none.err || fail "results without a journal are refused without a word: $(cat none.err)"
 code=0
 "$program" "${small[@]}" --out whole 2> none.err > /dev/null || code=$?
 [[ $code == 1 ]] && grep -q 'not empty' none.err || fail "a folder with results isn't refused"

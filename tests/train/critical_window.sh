@@ -124,6 +124,16 @@ grep -q 'no summary of experiments' other.err || fail "another program's summary
 echo '{"basin": {"cpu_seconds": "long"}}' > other/summary.json
 "${quick[@]}" --only basin --out other 2> other.err > /dev/null && fail "another program's summary isn't refused"
 grep -q 'no summary of experiments' other.err || fail "another program's summary is refused without a word"
+[[ ! -e other/runs ]] || fail "a folder that is refused was changed"
+rm -r other/*
+echo 'theirs' > other/runs.csv
+"${quick[@]}" --only basin --out other 2> other.err > /dev/null && fail "another program's runs.csv isn't refused"
+grep -q "isn't of this program" other.err || fail "another program's runs.csv is refused without a word"
+[[ $(< other/runs.csv) == theirs ]] || fail "another program's runs.csv was overwritten"
+cp whole/runs.csv quick.csv
+"$program" --report --only basin --out whole 2> other.err > /dev/null && fail "whole experiments join quick ones"
+grep -q 'is of --quick' other.err || fail "whole experiments are kept from quick ones without a word"
+cmp quick.csv whole/runs.csv || fail "a report that is refused has changed runs.csv"
 rm -r other/*
 touch other/runs
 "${quick[@]}" --only basin --out other 2> other.err > /dev/null && fail "a file in place of a folder isn't refused"

@@ -65,15 +65,26 @@ inline void remove_leftovers(const std::filesystem::path& folder) {
   for (const auto& path : old) std::filesystem::remove(path);
 }
 
-/// What earlier calls have left in OUT/summary.json. Throws file_error, naming the file, if it isn't of this program.
-[[nodiscard]] inline io::json summary_so_far(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return io::json::object();
+/// What earlier calls have left in OUT/summary.json. Throws file_error, naming the file, if it isn't of this program, or of
+/// experiments of the other size, as those with --quick are.
+[[nodiscard]] inline io::json summary_so_far(const std::filesystem::path& out, bool quick) {
+  const auto path = out / "summary.json";
+  if (!std::filesystem::exists(path)) {
+    if (std::filesystem::exists(out / "runs.csv") && !std::filesystem::is_directory(out / "runs"))
+      throw lindyn::file_error((out / "runs.csv").string() + " isn't of this program: write into another --out");
+    return io::json::object();
+  }
   auto summary = io::read_json(path);
   const auto of_this_program = [](const io::json& entry) {
     return entry.is_object() && (!entry.contains("cpu_seconds") || entry["cpu_seconds"].is_number());
   };
   if (!summary.is_object() || !std::ranges::all_of(summary, of_this_program))
     throw lindyn::file_error(path.string() + " is no summary of experiments: remove it, or write into another --out");
+  for (const auto& entry : summary)
+    if (entry.value("quick", quick) != quick)
+      throw lindyn::file_error(path.string() +
+                               (quick ? " is of whole experiments: --quick" : " is of --quick: others") +
+                               " must write into another --out");
   return summary;
 }
 
@@ -88,7 +99,7 @@ inline void remove_leftovers(const std::filesystem::path& folder) {
   const auto alone = io::file_lock::of_folder(out);  // others that write into it wait
   const extent all = extent_of_kept(out, asked);
   const auto planned = experiments(asked);
-  auto summary = summary_so_far(out / "summary.json");
+  auto summary = summary_so_far(out, all.quick);
   io::csv_writer csv(out / "runs.csv", run_columns);
   bool drawn = true;
   for (const auto& each : experiments(all)) {
