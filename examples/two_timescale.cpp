@@ -47,7 +47,7 @@ std::optional<int> parse(int argc, char** argv, options& o) {
   app.add_option("--pairs", o.pairs, "|P|, pairs of anchors that are trained")->capture_default_str();
   app.add_option("--width", o.width, "d, the width; at least keys + anchors")->capture_default_str();
   app.add_option("--gamma", o.gamma, "weights are drawn from N(0, gamma^2 / d)")->capture_default_str();
-  app.add_option("--seed", o.seed, "of the weights")->capture_default_str();
+  app.add_option("--seed", o.seed, "of the weights")->check(CLI::Range(0.0, 1e18))->capture_default_str();
   app.add_option("--reduction", o.reduction, "of the loss over pairs: mean, or sum, which is |P| times as fast")
       ->capture_default_str();
   app.add_option("--lr", o.lr, "learning rate: time is it times updates")->capture_default_str();
