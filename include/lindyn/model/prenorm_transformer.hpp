@@ -150,11 +150,10 @@ public:
   /// \}
 
   /// \{
-  /// Loss and right answers of each run of the backend, all in one pass; with gradients, whose every entry is assigned. A loss
-  /// that isn't finite is returned.
+  /// Loss and right answers of each run of the backend, all in one pass; with gradients, laid out as the weights, whose every entry is
+  /// assigned. A loss that isn't finite is returned.
   /// \param weights      of the first run; those of others are run_stride entries apart
   /// \param batches      of each run: its set and the sequences' numbers; all sequences are of one length
-  /// \param gradients    as the weights
   /// \param evaluations  of each run
   /// \param threads      of the host, which plan batches
   /// Throws as loss_and_gradient.
