@@ -35,9 +35,7 @@ const std::type_info& wide_host();
 /// The same by those of this one.
 static numbers product(const numbers& x, const numbers& w) {
   lindyn::backend::host on;
-  lindyn::backend::host::prepared<float> weights;
   numbers y{x.rows, w.rows};
-  on.prepare(w.input(), weights);
-  on.linear<float>(x.input(), weights, nullptr, y.output(), lindyn::backend::update::assign);
+  on.linear<float>(x.input(), w.input(), nullptr, y.output(), lindyn::backend::update::assign);
   return y;
 }
