@@ -124,7 +124,7 @@ void gelu(benchmark::State& state, index rows, index columns) {
   auto x = start, slopes = start;
   host on;
   for (auto _ : state) {
-    on.template copy<S>(start, x);
+    on.template copy<S>(start.data(), x.data(), rows * columns);
     on.template activate<S>(lindyn::backend::activation::gelu, {x.data(), rows, columns, columns},
                             {slopes.data(), rows, columns, columns});
     benchmark::ClobberMemory();

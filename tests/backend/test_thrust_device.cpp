@@ -178,7 +178,7 @@ TEST_CASE_TEMPLATE("products of any shape are those of plain, for each run, with
                    float, double) {
   const double bound = 40 * rounding<S>;  // sums of up to 300 products
   struct shape {
-    index rows, inputs, outputs, gaps;
+    lindyn::index rows, inputs, outputs, gaps;
   };
   std::uint64_t seed = 1;
   for (const shape size :
@@ -248,24 +248,24 @@ TEST_CASE_TEMPLATE("attention of any shape and its derivatives are those of plai
   const double bound = 40 * rounding<S>;
   struct shape {
     int heads, context;
-    index width, rows, gaps;
+    lindyn::index width, rows, gaps;
     bool chosen;
   };
   std::uint64_t seed = 1;
   for (const shape size : {shape{1, 1, 1, 1, 0, false}, shape{2, 3, 52, 21, 1, true}, shape{8, 3, 16, 73, 4, false},
                            shape{3, 9, 5, 40, 1, true}, shape{2, 60, 8, 60, 0, false}}) {
     CAPTURE(size.width);
-    const index columns = size.heads * size.width, key_rows = 40, queries = size.chosen ? 11 : size.rows;
+    const lindyn::index columns = size.heads * size.width, key_rows = 40, queries = size.chosen ? 11 : size.rows;
     // Row r sees r % context + 1 keys; behind them stand numbers of no row.
-    const auto seen = [&](index entry) { return entry % size.context <= entry / size.context % size.context; };
+    const auto seen = [&](lindyn::index entry) { return entry % size.context <= entry / size.context % size.context; };
     lindyn::counter_generator generator(seed++);
     std::vector<int> keys, counts;
-    for (index entry = 0; entry < runs * size.rows * size.context; ++entry)
+    for (lindyn::index entry = 0; entry < runs * size.rows * size.context; ++entry)
       keys.push_back(seen(entry % (size.rows * size.context))
                          ? static_cast<int>(lindyn::uniform_index(generator, key_rows))
                          : -1'000'000);
     std::vector<lindyn::backend::row_segment> segments;
-    for (index row = 0; row < size.rows; ++row) {
+    for (lindyn::index row = 0; row < size.rows; ++row) {
       counts.push_back(static_cast<int>(row % size.context) + 1);
       segments.push_back({row, row + 1, counts.back()});
     }
@@ -301,7 +301,7 @@ TEST_CASE_TEMPLATE("losses, right answers and derivatives are those of plain, fo
     const operand<S> logits(size.rows, size.columns, size.gaps, seed++), slopes(size.rows, size.columns, 1, seed++);
     const table answers(size.rows, size.columns, seed++), counts(size.rows, 4, seed++);
     std::vector<double> weights;
-    for (index i = 0; i < runs * size.rows; ++i) weights.push_back(0.1 + static_cast<double>(i % 5));
+    for (lindyn::index i = 0; i < runs * size.rows; ++i) weights.push_back(0.1 + static_cast<double>(i % 5));
     const auto placed_weights = placed(weights);
     device_array<answer_score> scores(runs);
     device_array<double> losses(runs);
@@ -336,7 +336,6 @@ TEST_CASE_TEMPLATE(
     "a logit that isn't finite shows in its run's loss, and in no other's; of equal ones the first answers", S, float,
     double) {
   constexpr S infinity = std::numeric_limits<S>::infinity();
-  const index_table none;
   for (const S bad : {std::numeric_limits<S>::quiet_NaN(), infinity, -infinity})
     for (const int answer : {5, 20, 31}) {
       std::vector<S> z(37 * runs, S(1));
@@ -358,7 +357,7 @@ TEST_CASE_TEMPLATE(
 
 TEST_CASE_TEMPLATE("largest magnitudes and sums of squares of each run; what isn't finite is seen wherever it stands",
                    S, float, double) {
-  for (const index size : {index{1}, index{40}, index{5000}, index{10001}}) {
+  for (const lindyn::index size : {lindyn::index{1}, lindyn::index{40}, lindyn::index{5000}, lindyn::index{10001}}) {
     const operand<S> numbers(1, size, 0, 7);
     std::vector<S> all;
     for (const auto& each : numbers.of) all.insert(all.end(), each.entries.begin(), each.entries.end());
